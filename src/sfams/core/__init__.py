@@ -1,0 +1,1 @@
+"""The rules of remembering and forgetting as pure functions of values and `now`."""

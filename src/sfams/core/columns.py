@@ -1,0 +1,76 @@
+"""Columns: what a policy may look at, one numpy array a field and no text.
+
+Moments are int64 microseconds since 1970 (`MISSING` where there is none, `NEVER` for no expiry), so a
+million records are a few dozen megabytes and a plan cannot leak content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfams.core.record import RecordId
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The live records of one scope, in id order. Row i of every array is record `ids[i]`.
+
+    `kinds` holds codes into `kind_names`. `similarity` is the twin's cosine, 0 without one.
+    """
+
+    ids: tuple[RecordId, ...]
+    versions: Ints
+    kinds: NDArray[np.int32]
+    kind_names: tuple[str, ...]
+    importance: Floats
+    created_at: Ints
+    last_accessed_at: Ints
+    access_count: Ints
+    used_count: Ints
+    expires_at: Ints
+    grace_until: Ints
+    tokens: Ints
+    similarity: Floats
+    pinned: Bools
+    held: Bools
+    cold: Bools
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return len(self.ids)
+
+    def take(self, rows: NDArray[np.intp]) -> Columns:
+        """Keep only the named rows, in the given order."""
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[rows] for name in ARRAY_FIELDS
+        }
+        return Columns(
+            ids=tuple(self.ids[row] for row in rows), kind_names=self.kind_names, **arrays
+        )
+
+
+ARRAY_FIELDS: dict[str, type] = {
+    "versions": np.int64,
+    "kinds": np.int32,
+    "importance": np.float64,
+    "created_at": np.int64,
+    "last_accessed_at": np.int64,
+    "access_count": np.int64,
+    "used_count": np.int64,
+    "expires_at": np.int64,
+    "grace_until": np.int64,
+    "tokens": np.int64,
+    "similarity": np.float64,
+    "pinned": np.bool_,
+    "held": np.bool_,
+    "cold": np.bool_,
+}
+"""Array fields of `Columns` and their element types, in order."""

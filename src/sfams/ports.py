@@ -1,0 +1,332 @@
+"""What SF-AMS needs from the world, in its own words.
+
+Everything outside `stores/` and `providers/` knows only these protocols. A scope is the first
+argument of every store method, and the store, not the caller, filters by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from sfams.core.columns import Columns
+from sfams.core.events import MemoryEvent
+from sfams.core.keywords import ColdPosting, Terms
+from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
+from sfams.core.plan import ForgettingPlan
+from sfams.core.query import Calibration, Filter, Page
+from sfams.core.record import Claim, EmbeddingState, MemoryRecord, PlanId, RecordId, Relation
+from sfams.core.scope import Scope
+from sfams.core.view import Vector, ViewChanges
+
+Clock = Callable[[], datetime]
+"""Tells the present moment, aware UTC. The only source of `now`."""
+
+IdSource = Callable[[], str]
+"""Makes a new id, unique and rising with time (UUIDv7)."""
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors."""
+
+    @property
+    def model_id(self) -> str:
+        """Name, version and engine build; stored with every vector."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """Cosine of unrelated texts under this model."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str], /) -> Vector:
+        """Embed memories: float32, shape (n, dimension), unit rows (zero rows mean "no vector")."""
+        ...
+
+    def embed_query(self, text: str, /) -> Vector:
+        """Embed a question: float32, shape (dimension,)."""
+        ...
+
+    def close(self) -> None:
+        """Give back threads and memory; further calls fail."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record with what makes it findable. `vector` is None while it waits for one."""
+
+    record: MemoryRecord
+    terms: Terms
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDelta:
+    """Accesses to add: counters add up, the last moment is the maximum."""
+
+    id: RecordId
+    shown: int
+    used: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PastVersion:
+    """What a record said before it was changed, and until when."""
+
+    version: int
+    content: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount:
+    """An entity and how many live records name it."""
+
+    name: str
+    type: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeStats:
+    """Size of one scope by status and tier."""
+
+    records: Mapping[str, int]
+    hot: int
+    cold: int
+    hot_tokens: int
+    vectors: int
+    pending: int
+    kinds: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `doctor` found. `repair` names what `doctor --repair` would do, "" if nothing can."""
+
+    check: str
+    scope: Scope | None
+    ids: tuple[RecordId, ...]
+    message: str
+    repair: str = ""
+
+
+class Reader(Protocol):
+    """A consistent look at the store."""
+
+    def scopes(self, below: Scope | None = None, /) -> Sequence[Scope]:
+        """List scopes that hold anything: all, or one and those below it."""
+        ...
+
+    def get(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[MemoryRecord]:
+        """Read records whole, in the order of `ids`; unknown ids are left out, erased ones too."""
+        ...
+
+    def find(self, scope: Scope, selection: Filter, page: Page, now: datetime, /) -> Sequence[MemoryRecord]:
+        """List records that match, sorted by `page.order` then id, after `page.after`."""
+        ...
+
+    def matching(self, scope: Scope, selection: Filter, now: datetime, /) -> frozenset[RecordId]:
+        """Name every record that matches."""
+        ...
+
+    def by_hash(self, scope: Scope, hashes: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Find live records by content hash."""
+        ...
+
+    def by_key(self, scope: Scope, keys: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Find records (any status but erased) by the caller's key."""
+        ...
+
+    def by_claim(self, scope: Scope, claims: Sequence[Claim], /) -> Sequence[MemoryRecord]:
+        """Find live records with the same folded subject and attribute, whatever the value."""
+        ...
+
+    def pending(self, scope: Scope, limit: int, /) -> Sequence[MemoryRecord]:
+        """List live records whose vector is missing or out of date, oldest first."""
+        ...
+
+    def columns(self, scope: Scope, now: datetime, /) -> Columns:
+        """Read the live records' columns, in id order, for a policy."""
+        ...
+
+    def changes(self, scope: Scope, after: int, /) -> ViewChanges:
+        """Tell what changed after `after` (0: everything that is hot)."""
+        ...
+
+    def change_seq(self, scope: Scope, /) -> int:
+        """Tell the scope's present `change_seq`; 0 for an unknown scope."""
+        ...
+
+    def vectors(self, scope: Scope, ids: Sequence[RecordId], /) -> Mapping[RecordId, Vector]:
+        """Read vectors by id, hot or cold."""
+        ...
+
+    def cold_postings(self, scope: Scope, terms: Sequence[int], /) -> Sequence[ColdPosting]:
+        """Find the query's terms in cold live records."""
+        ...
+
+    def linked(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[tuple[RecordId, Relation]]:
+        """List relations that start or end at these records, both ends live."""
+        ...
+
+    def entities(self, scope: Scope, /) -> Sequence[EntityCount]:
+        """List entities named by live records, most named first."""
+        ...
+
+    def history(
+        self, scope: Scope, ids: Sequence[RecordId], /, *, after: int = 0, limit: int = 1000
+    ) -> Sequence[MemoryEvent]:
+        """Read the log, oldest first: of these records, or of the whole scope if `ids` is empty."""
+        ...
+
+    def plan(self, scope: Scope, plan_id: PlanId, /) -> ForgettingPlan | None:
+        """Load a plan."""
+        ...
+
+    def plans(self, scope: Scope, limit: int, /) -> Sequence[PlanId]:
+        """List plan ids, newest first."""
+        ...
+
+    def versions(self, scope: Scope, record_id: RecordId, /) -> Sequence[PastVersion]:
+        """List a record's earlier contents, oldest first; `replace` keeps one when content changes."""
+        ...
+
+    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
+        """Tell which of these content hashes were erased (compared as HMACs)."""
+        ...
+
+    def turns(self, scope: Scope, session: str, /) -> int:
+        """Count the turns logged in a session."""
+        ...
+
+    def active_days(self, scope: Scope, /) -> Sequence[date]:
+        """List the UTC days on which something was said, ascending."""
+        ...
+
+    def stats(self, scope: Scope, now: datetime, /) -> ScopeStats:
+        """Measure the scope."""
+        ...
+
+    def meta(self, name: str, /) -> str | None:
+        """Read a store-wide setting, such as the embedding model."""
+        ...
+
+
+class Transaction(Reader, Protocol):
+    """One unit of work: commits on a clean exit, rolls back on any exception.
+
+    Every write of records raises the scope's `change_seq`; usage does not.
+    """
+
+    def insert(self, entries: Sequence[Entry], /) -> None:
+        """Add new records with keywords, vector, entities, tags and relations."""
+        ...
+
+    def replace(self, entries: Sequence[Entry], /) -> None:
+        """Write changed records whole; a vector of None removes the old one."""
+        ...
+
+    def transition(self, scope: Scope, changes: Sequence[Transition], now: datetime, /) -> None:
+        """Change status, tier, protection or validity of many records at once."""
+        ...
+
+    def put_vectors(
+        self, scope: Scope, vectors: Mapping[RecordId, Vector | None], state: EmbeddingState, /
+    ) -> None:
+        """Attach vectors (or note their failure) without touching `version`."""
+        ...
+
+    def relate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
+        """Add a relation; False when it was there."""
+        ...
+
+    def unrelate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
+        """Remove a relation; False when there was none."""
+        ...
+
+    def add_usage(self, scope: Scope, deltas: Sequence[UsageDelta], /) -> None:
+        """Add accesses to the usage table; unknown ids are ignored."""
+        ...
+
+    def append(self, scope: Scope, events: Sequence[MemoryEvent], /) -> None:
+        """Add to the log."""
+        ...
+
+    def save_plan(self, plan: ForgettingPlan, /) -> None:
+        """Write a plan, new or changed."""
+        ...
+
+    def advance_plan(self, plan: ForgettingPlan, /) -> None:
+        """Write state, cursor, skipped and moments of a saved plan; its steps stay as they are."""
+        ...
+
+    def log_turn(self, scope: Scope, session: str, at: datetime, /) -> int:
+        """Count one more turn of a session; returns its number, from 1."""
+        ...
+
+    def end_session(self, scope: Scope, session: str, at: datetime, /) -> None:
+        """Note that a session is over."""
+        ...
+
+    def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
+        """Remove every trace of records: row, vector, keywords, relations, plan steps, event detail.
+
+        Leaves a tombstone (an HMAC of the content hash) so that the text is not taken in again.
+        """
+        ...
+
+    def set_meta(self, name: str, value: str, /) -> None:
+        """Write a store-wide setting."""
+        ...
+
+
+class Store(Protocol):
+    """Where records live."""
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """Open a consistent look."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Open a unit of work; one at a time."""
+        ...
+
+    def check(self) -> Sequence[Problem]:
+        """Look for damage: integrity, drift between rows, vectors and keywords."""
+        ...
+
+    def repair(self, problems: Sequence[Problem], /) -> int:
+        """Mend what the store can mend without an embedder; returns how many."""
+        ...
+
+    def settle(self) -> bool:
+        """Make erasure final in the files; False while an open reader keeps old pages."""
+        ...
+
+    @property
+    def location(self) -> str:
+        """Where the store is, for people."""
+        ...
+
+    def close(self) -> None:
+        """Finish and let go; further calls fail."""
+        ...
+
+
+class Listener(Protocol):
+    """Hears of every event after its transaction has committed."""
+
+    def __call__(self, scope: Scope, events: Sequence[MemoryEvent], /) -> None:
+        """Take note; must not raise."""
+        ...
