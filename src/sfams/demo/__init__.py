@@ -1,0 +1,1 @@
+"""The bilingual project history that `sfams demo` replays."""
