@@ -1,0 +1,83 @@
+"""Strategic forgetting for the structured memory of LLM agents.
+
+    import sfams
+
+    with sfams.open("memory.db", scope="acme/alice") as memory:
+        memory.remember("The demo moves to 1 November.", kind="deadline")
+        for hit in memory.recall("when is the demo?"):
+            print(hit.score, hit.record.content)
+        plan = memory.plan_forgetting()
+        memory.forget(plan)
+        memory.restore(plan)
+"""
+
+from sfams.bootstrap import build
+from sfams.bootstrap import open_memory as open  # noqa: A004  `sfams.open` reads like `gzip.open`
+from sfams.core.context import ContextBlock
+from sfams.core.draft import Draft
+from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, Receipt
+from sfams.core.policy import Budget, RetentionPolicy, preset
+from sfams.core.query import Hit, RecallResult
+from sfams.core.record import Kind, MemoryRecord, Status, Tier
+from sfams.core.retention import Linear
+from sfams.core.scope import Scope
+from sfams.errors import (
+    BlastRadiusError,
+    ConflictError,
+    InvalidInputError,
+    InvalidPolicyError,
+    NotFoundError,
+    PlanStaleError,
+    ProviderError,
+    ProviderUnavailableError,
+    RecordProtectedError,
+    SchemaMismatchError,
+    SfamsError,
+    StoreError,
+    StoreUnavailableError,
+)
+from sfams.service.memory import Memory
+from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
+from sfams.settings import Settings, load_settings
+
+__all__ = [
+    "Action",
+    "BlastRadiusError",
+    "Budget",
+    "ConflictError",
+    "ContextBlock",
+    "Draft",
+    "EraseReceipt",
+    "Explanation",
+    "ForgettingPlan",
+    "ForgettingStep",
+    "Hit",
+    "InvalidInputError",
+    "InvalidPolicyError",
+    "Kind",
+    "Linear",
+    "Listing",
+    "Memory",
+    "MemoryRecord",
+    "NotFoundError",
+    "PlanStaleError",
+    "ProviderError",
+    "ProviderUnavailableError",
+    "RecallResult",
+    "Receipt",
+    "RecordProtectedError",
+    "RememberResult",
+    "RetentionPolicy",
+    "SchemaMismatchError",
+    "Scope",
+    "Settings",
+    "SfamsError",
+    "Status",
+    "StoreError",
+    "StoreUnavailableError",
+    "Tier",
+    "build",
+    "load_settings",
+    "open",
+    "preset",
+]

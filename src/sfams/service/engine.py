@@ -1,0 +1,69 @@
+"""Engine: the ports and shared state that every use case works with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sfams.core.admission import AdmissionPolicy
+from sfams.core.events import MemoryEvent
+from sfams.core.policy import DEFAULT_POLICY, RetentionPolicy
+from sfams.core.ranking import RankingWeights
+from sfams.core.record import PlanId, RecordId
+from sfams.core.scope import Scope
+from sfams.ports import Clock, Embedder, IdSource, Listener, Store
+from sfams.service.background import Background
+from sfams.service.usage import UsageBuffer
+from sfams.service.views import ViewCache
+
+META_MODEL = "embedding_model"
+META_DIMENSION = "embedding_dimension"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Everything a use case needs, wired once by `bootstrap` and shared by every `Memory`."""
+
+    store: Store
+    embedder: Embedder
+    clock: Clock
+    new_id: IdSource
+    policy: RetentionPolicy = DEFAULT_POLICY
+    admission: AdmissionPolicy = field(default_factory=AdmissionPolicy)
+    weights: RankingWeights = field(default_factory=RankingWeights)
+    listeners: tuple[Listener, ...] = ()
+    views: ViewCache = field(default_factory=ViewCache)
+    usage: UsageBuffer = field(default_factory=UsageBuffer)
+    background: Background = field(default_factory=Background)
+
+    def now(self) -> datetime:
+        """Read the clock once; a use case passes the answer down."""
+        return self.clock()
+
+    def record_id(self) -> RecordId:
+        """Make the id of a new record."""
+        return RecordId(self.new_id())
+
+    def plan_id(self) -> PlanId:
+        """Make the id of a new plan."""
+        return PlanId(self.new_id())
+
+    def tell(self, scope: Scope, events: Sequence[MemoryEvent]) -> None:
+        """Tell the listeners what has been committed."""
+        if events:
+            for listener in self.listeners:
+                listener(scope, events)
+
+    def flush_usage(self) -> int:
+        """Write buffered accesses down, so that what is read next counts them."""
+        return self.usage.flush(self.store)
+
+    def close(self) -> None:
+        """Finish background work, write the last accesses, close the embedder and the store."""
+        try:
+            self.background.close()
+            self.flush_usage()
+        finally:
+            self.embedder.close()
+            self.store.close()

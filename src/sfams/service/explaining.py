@@ -1,0 +1,174 @@
+"""Explaining: what became of one memory, by id or by its text, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from sfams.core.events import EventType, MemoryEvent
+from sfams.core.lifecycle import restorable
+from sfams.core.plan import Reason
+from sfams.core.query import Filter, Mode, Order, Page, Query
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, Tier
+from sfams.core.scope import Scope
+from sfams.core.text import is_blank, signature
+from sfams.errors import InvalidInputError
+from sfams.ports import Reader
+from sfams.service.engine import Engine
+from sfams.service.listing import check_id
+from sfams.service.recalling import search
+from sfams.service.results import Explanation, Fate
+
+_CANDIDATES = 50
+_EVERYTHING = 1_000_000
+_ACTS = {EventType.DEMOTED, EventType.DELETED, EventType.SUMMARIZED}
+_LAST_ACT = {
+    Fate.DEMOTED: EventType.DEMOTED,
+    Fate.DELETED: EventType.DELETED,
+    Fate.SUMMARIZED: EventType.SUMMARIZED,
+    Fate.SUPERSEDED: EventType.SUPERSEDED,
+}
+
+
+def explain(
+    engine: Engine, scope: Scope, subject: str, query: str | None, k: int
+) -> Explanation:
+    """Tell what became of a memory; with `query`, also at which place it ranks for that question.
+
+    `subject` is a record id, or a text as it was (or should have been) remembered.
+    """
+    if not isinstance(subject, str) or is_blank(subject):
+        message = "explain: name a record id or a text"
+        raise InvalidInputError(message, field="subject")
+    engine.flush_usage()
+    with engine.store.read() as reader:
+        record_id = _as_id(subject)
+        if record_id is None:
+            found, duplicate = _by_text(reader, scope, subject, engine.now())
+        else:
+            found, duplicate = next(iter(reader.get(scope, [record_id])), None), False
+        if found is None:
+            return _absent(reader, scope, record_id)
+        answer = _of_record(engine, reader, found)
+    if duplicate and answer.fate in {Fate.LIVE, Fate.WAITING}:
+        answer = replace(answer, fate=Fate.DUPLICATE, related=found.id)
+    return answer if query is None else _with_place(engine, scope, answer, query, k)
+
+
+def _as_id(subject: str) -> RecordId | None:
+    try:
+        return check_id(subject)
+    except InvalidInputError:
+        return None
+
+
+def _by_text(
+    reader: Reader, scope: Scope, text: str, now: datetime
+) -> tuple[MemoryRecord | None, bool]:
+    """Find the record that holds a text: live ones first; True where only the wording differs."""
+    selection = Filter(statuses=(), text=text.strip().rstrip(".!。！…"), expired=True)
+    page = Page(limit=_CANDIDATES, order=Order.CREATED)
+    wanted = signature(text)
+    same = [r for r in reader.find(scope, selection, page, now) if signature(r.content) == wanted]
+    if not same:
+        return None, False
+    best = min(same, key=lambda record: (record.status is not Status.LIVE, -record.version))
+    return best, best.content != text
+
+
+def _absent(reader: Reader, scope: Scope, record_id: RecordId | None) -> Explanation:
+    """Tell an erased id from one that never was."""
+    if record_id is None:
+        return Explanation(fate=Fate.NEVER_STORED)
+    events = tuple(reader.history(scope, [record_id]))
+    if not events:
+        return Explanation(fate=Fate.NEVER_STORED, record_id=record_id)
+    erased = [event for event in events if event.type is EventType.ERASED]
+    at = erased[-1].at if erased else events[-1].at
+    return Explanation(fate=Fate.ERASED, record_id=record_id, at=at, events=events)
+
+
+def _of_record(engine: Engine, reader: Reader, record: MemoryRecord) -> Explanation:
+    now = engine.now()
+    fate = _fate(record, now)
+    events = tuple(reader.history(record.scope, [record.id]))
+    act = _last(events, _LAST_ACT.get(fate))
+    score, parts = _score(engine, reader, record, act, now)
+    detail: Mapping[str, object] = {} if act is None else act.detail
+    return Explanation(
+        fate=fate,
+        record_id=record.id,
+        related=record.validity.superseded_by or (record.twin.id if record.twin else None),
+        plan_id=None if act is None else act.plan_id,
+        at=None if act is None else act.at,
+        reason=_reason(record, detail),
+        score=score,
+        parts=parts,
+        protected="held" if record.held else "pinned" if record.pinned else "",
+        undoable=restorable(record, now, engine.policy.undo_window),
+        events=events,
+    )
+
+
+def _fate(record: MemoryRecord, now: datetime) -> Fate:
+    by_status = {
+        Status.SUPERSEDED: Fate.SUPERSEDED,
+        Status.SUMMARIZED: Fate.SUMMARIZED,
+        Status.DELETED: Fate.DELETED,
+        Status.ERASED: Fate.ERASED,
+    }
+    if record.status in by_status:
+        return by_status[record.status]
+    if record.expired(now):
+        return Fate.EXPIRED
+    if record.tier is Tier.COLD:
+        return Fate.DEMOTED
+    return Fate.LIVE if record.embedding is EmbeddingState.READY else Fate.WAITING
+
+
+def _last(events: tuple[MemoryEvent, ...], kind: EventType | None) -> MemoryEvent | None:
+    return next((event for event in reversed(events) if event.type is kind), None)
+
+
+def _reason(record: MemoryRecord, detail: Mapping[str, object]) -> str:
+    if record.status is Status.SUPERSEDED:
+        return "a later statement took its place"
+    reason = str(detail.get("reason", ""))
+    return "its time to live ran out" if reason == Reason.EXPIRED.value else reason
+
+
+def _score(
+    engine: Engine,
+    reader: Reader,
+    record: MemoryRecord,
+    act: MemoryEvent | None,
+    now: datetime,
+) -> tuple[float | None, dict[str, float]]:
+    """Take the score that decided, where a plan did; else today's."""
+    if act is not None and act.type in _ACTS and isinstance(act.detail.get("score"), float):
+        kept = act.detail.get("parts")
+        parts = kept if isinstance(kept, dict) else {}
+        return float(str(act.detail["score"])), {n: float(str(v)) for n, v in parts.items()}
+    if record.status is not Status.LIVE:
+        return None, {}
+    columns = reader.columns(record.scope, now)
+    row = np.array([columns.ids.index(record.id)], dtype=np.intp)
+    scores = engine.policy.model.score(columns.take(row), now)
+    return float(scores.values[0]), {name: float(part[0]) for name, part in scores.parts.items()}
+
+
+def _with_place(
+    engine: Engine, scope: Scope, answer: Explanation, text: str, k: int
+) -> Explanation:
+    """Ask the question without cut-off and look where the record stands."""
+    if answer.record_id is None or answer.fate not in {Fate.LIVE, Fate.WAITING, Fate.DEMOTED}:
+        return answer
+    ranked = search(engine, scope, Query(text=text, k=_EVERYTHING, mode=Mode.HYBRID))
+    ids = [hit.record.id for hit in ranked.hits]
+    if answer.record_id not in ids:
+        return replace(answer, cut_off="below the relevance cut-off")
+    place = ids.index(answer.record_id) + 1
+    return replace(answer, place=place, cut_off=f"only the first {k} are" if place > k else "")

@@ -1,0 +1,188 @@
+"""Forgetting: columns -> plan -> saved -> shown -> applied in chunks -> receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sfams.core.events import Actor, EventType, MemoryEvent
+from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, PlanState, Reason, Receipt
+from sfams.core.planner import plan_forgetting as make_plan
+from sfams.core.policy import RetentionPolicy, policy_from_json
+from sfams.core.record import MemoryRecord, PlanId, Status, Tier
+from sfams.core.scope import Scope
+from sfams.errors import BlastRadiusError, ConflictError, NotFoundError, PlanStaleError
+from sfams.ports import Reader, Transaction, Transition
+from sfams.service.engine import Engine
+
+CHUNK = 500
+"""Steps per transaction: other writers wait for one chunk at most, a crash resumes at the next."""
+
+
+def plan(engine: Engine, scope: Scope, policy: RetentionPolicy | None) -> ForgettingPlan:
+    """Make and save a plan. Changes no record; the preview is the plan itself."""
+    engine.flush_usage()
+    now = engine.now()
+    with engine.store.read() as reader:
+        columns = reader.columns(scope, now)
+    made = make_plan(
+        columns, policy or engine.policy, scope=scope, plan_id=engine.plan_id(), now=now
+    )
+    event = MemoryEvent(
+        type=EventType.PLANNED,
+        at=now,
+        actor=Actor.POLICY,
+        plan_id=made.id,
+        detail={"steps": len(made.steps), "examined": made.examined},
+    )
+    with engine.store.write() as transaction:
+        transaction.save_plan(made)
+        transaction.append(scope, [event])
+    engine.tell(scope, [event])
+    return made
+
+
+def load(reader: Reader, scope: Scope, plan_id: PlanId) -> ForgettingPlan:
+    """Read a saved plan, or say that there is none in this scope."""
+    found = reader.plan(scope, plan_id)
+    if found is None:
+        message = f"no such plan in {scope}: {plan_id}"
+        raise NotFoundError(message, plan_id=plan_id)
+    return found
+
+
+def apply(
+    engine: Engine, scope: Scope, plan_id: PlanId, *, override_blast_radius: bool = False
+) -> Receipt:
+    """Carry a plan out, in chunks that each commit with the plan's cursor.
+
+    A record that changed, became protected or was recalled since the plan is skipped and reported.
+    An interrupted run goes on where it stopped when it is called again.
+
+    Raises:
+        NotFoundError: No such plan in this scope.
+        ConflictError: It has been applied or undone already.
+        BlastRadiusError: It deletes more than the policy allows in one run.
+    """
+    engine.flush_usage()
+    with engine.store.read() as reader:
+        current = load(reader, scope, plan_id)
+    _check_applicable(current, override=override_blast_radius)
+    now = engine.now()
+    while True:
+        with engine.store.write() as transaction:
+            current = load(transaction, scope, plan_id)
+            if current.state is PlanState.APPLIED:
+                break
+            events, current = _apply_chunk(transaction, current, now)
+        engine.tell(scope, events)
+    return _receipt(engine, current, now)
+
+
+def _check_applicable(current: ForgettingPlan, *, override: bool) -> None:
+    if current.state is PlanState.UNDONE:
+        message = f"plan {current.id} has been undone; make a new one"
+        raise PlanStaleError(message, plan_id=current.id)
+    if current.state is PlanState.APPLIED:
+        message = f"plan {current.id} has been applied already"
+        raise ConflictError(message, plan_id=current.id)
+    if current.blast_share > current.blast_limit and not override:
+        message = (
+            f"plan {current.id} deletes {current.blast_share:.1%} of the scope, the policy allows "
+            f"{current.blast_limit:.1%} in one run; narrow the policy or override the limit"
+        )
+        raise BlastRadiusError(message, plan_id=current.id)
+
+
+def _apply_chunk(
+    transaction: Transaction, current: ForgettingPlan, now: datetime
+) -> tuple[list[MemoryEvent], ForgettingPlan]:
+    steps = current.steps[current.cursor : current.cursor + CHUNK]
+    records = {r.id: r for r in transaction.get(current.scope, [s.record_id for s in steps])}
+    skipped = dict(current.skipped)
+    transitions: list[Transition] = []
+    events: list[MemoryEvent] = []
+    for step in steps:
+        reason = _reason_to_skip(step, records.get(step.record_id), current)
+        if reason:
+            skipped[step.record_id] = reason
+            continue
+        transitions.append(_transition(step))
+        events.append(_event(step, current.id, now))
+    cursor = current.cursor + len(steps)
+    done = cursor >= len(current.steps)
+    after = replace(
+        current,
+        state=PlanState.APPLIED if done else PlanState.APPLYING,
+        cursor=cursor,
+        skipped=skipped,
+        applied_at=now if done else current.applied_at,
+        undo_until=now + policy_from_json(current.policy).undo_window,
+    )
+    transaction.transition(current.scope, transitions, now)
+    transaction.append(current.scope, events)
+    transaction.advance_plan(after)
+    return events, after
+
+
+def _reason_to_skip(
+    step: ForgettingStep, record: MemoryRecord | None, current: ForgettingPlan
+) -> str:
+    if record is None:
+        return "gone"
+    if record.held:
+        return "held"
+    if record.pinned:
+        return "pinned"
+    if record.version != step.version or record.status is not Status.LIVE:
+        return "changed since the plan"
+    accessed = record.usage.last_accessed_at
+    if step.reason is not Reason.EXPIRED and accessed is not None and accessed > current.created_at:
+        return "used since the plan"
+    return ""
+
+
+def _transition(step: ForgettingStep) -> Transition:
+    if step.action is Action.DELETE:
+        return Transition(step.record_id, status=Status.DELETED)
+    if step.action is Action.DEMOTE:
+        return Transition(step.record_id, tier=Tier.COLD)
+    message = f"step {step.record_id}: {step.action} cannot be applied"
+    raise ConflictError(message)
+
+
+def _event(step: ForgettingStep, plan_id: PlanId, now: datetime) -> MemoryEvent:
+    return MemoryEvent(
+        type=EventType.DELETED if step.action is Action.DELETE else EventType.DEMOTED,
+        at=now,
+        record_id=step.record_id,
+        actor=Actor.TTL if step.reason is Reason.EXPIRED else Actor.POLICY,
+        plan_id=plan_id,
+        detail={
+            "reason": step.reason.value,
+            "score": step.score,
+            "parts": {name: value for name, value in step.parts.items()},
+        },
+    )
+
+
+def _receipt(engine: Engine, current: ForgettingPlan, now: datetime) -> Receipt:
+    done = [step for step in current.steps if step.record_id not in current.skipped]
+    return Receipt(
+        plan_id=current.id,
+        at=current.applied_at or now,
+        demoted=sum(step.action is Action.DEMOTE for step in done),
+        deleted=sum(step.action is Action.DELETE for step in done),
+        skipped=current.skipped,
+        undo_until=current.undo_until,
+    )
+
+
+def newest_applied(reader: Reader, scope: Scope, plan_ids: Sequence[PlanId]) -> PlanId | None:
+    """Find the newest plan that has been applied and not undone."""
+    for plan_id in plan_ids:
+        found = reader.plan(scope, plan_id)
+        if found is not None and found.state is PlanState.APPLIED:
+            return plan_id
+    return None

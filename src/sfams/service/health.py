@@ -1,0 +1,67 @@
+"""Health: what is damaged or waiting in a store, and mending it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfams.core.scope import Scope
+from sfams.errors import ProviderError
+from sfams.ports import Problem
+from sfams.service.embedding import model_warning
+from sfams.service.engine import Engine
+from sfams.service.pending import embed_pending
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """What `doctor` found and, where it repaired, how much it mended. `healthy` is the verdict."""
+
+    problems: tuple[Problem, ...]
+    repaired: int = 0
+    embedded: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def healthy(self) -> bool:
+        """Tell whether nothing is left to mend."""
+        return not self.problems
+
+
+def check(engine: Engine, *, repair: bool) -> Checkup:
+    """Check the store, records that wait for a vector included; with `repair`, mend and check again."""
+    engine.flush_usage()
+    problems = _find(engine)
+    model = model_warning(engine)
+    warnings = [model] if model else []
+    if not repair:
+        return Checkup(problems=problems, warnings=tuple(warnings))
+    repaired = engine.store.repair(problems)
+    embedded = 0
+    try:
+        for scope in _scopes_waiting(engine):
+            embedded += embed_pending(engine, scope)
+    except ProviderError as error:
+        warnings.append(str(error))
+    for problem in problems:
+        if problem.scope is not None:
+            engine.views.drop(problem.scope)
+    return Checkup(
+        problems=_find(engine), repaired=repaired, embedded=embedded, warnings=tuple(warnings)
+    )
+
+
+def _find(engine: Engine) -> tuple[Problem, ...]:
+    waiting: list[Problem] = []
+    with engine.store.read() as reader:
+        for scope in reader.scopes():
+            records = reader.pending(scope, 1000)
+            if records:
+                ids = tuple(record.id for record in records)
+                message = f"{len(ids)} record(s) wait for a vector; keywords find them"
+                waiting.append(Problem("pending", scope, ids, message, "embed them"))
+    return (*engine.store.check(), *waiting)
+
+
+def _scopes_waiting(engine: Engine) -> list[Scope]:
+    with engine.store.read() as reader:
+        return [scope for scope in reader.scopes() if reader.pending(scope, 1)]

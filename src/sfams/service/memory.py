@@ -1,0 +1,317 @@
+"""Memory: the verbs of SF-AMS over one scope. A thin facade; each verb calls one use-case module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Unpack
+
+from sfams.core.context import ContextBlock
+from sfams.core.draft import Draft, DraftFields, draft_from_mapping, make_draft
+from sfams.core.events import MemoryEvent
+from sfams.core.plan import ForgettingPlan, Receipt
+from sfams.core.policy import RetentionPolicy
+from sfams.core.query import Cursor, RecallResult
+from sfams.core.record import MemoryRecord, PlanId
+from sfams.core.scope import Scope
+from sfams.core.selecting import FilterFields, make_filter
+from sfams.errors import InvalidInputError
+from sfams.ports import EntityCount, PastVersion, ScopeStats
+from sfams.service import (
+    erasing,
+    explaining,
+    forgetting,
+    health,
+    linking,
+    listing,
+    pending,
+    protecting,
+    recalling,
+    remembering,
+    restoring,
+    superseding,
+    transfer,
+    updating,
+)
+from sfams.service.engine import Engine
+from sfams.service.recalling import RecallFields
+from sfams.service.remembering import Progress
+from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
+from sfams.service.sessions import Session
+from sfams.service.transfer import ImportReport
+
+
+class Memory:
+    """The long-term memory of one scope. Threads may share it; processes may share its file.
+
+    `with sfams.open("memory.db", scope="acme/alice") as memory:` closes it at the end. Every verb works
+    on this scope alone; `memory.within("acme/bob")` is another scope over the same store.
+    """
+
+    def __init__(self, engine: Engine, scope: Scope) -> None:
+        """Bind the wired engine to a scope; `sfams.open` does the wiring."""
+        self._engine = engine
+        self.scope = scope
+
+    def __repr__(self) -> str:
+        """Name the scope and the store, never content."""
+        return f"Memory(scope={str(self.scope)!r}, store={self._engine.store.location!r})"
+
+    def __enter__(self) -> Memory:
+        """Use the memory in a `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Finish background work, write the last accesses and let the file go."""
+        self._engine.close()
+
+    def flush(self) -> None:
+        """Wait for background work and write buffered accesses."""
+        self._engine.background.drain()
+        self._engine.flush_usage()
+
+    def within(self, scope: Scope | str | Iterable[str]) -> Memory:
+        """Work on another scope of the same store; closing either closes both."""
+        return Memory(self._engine, Scope(scope))
+
+    def scopes(self) -> Sequence[Scope]:
+        """List this scope and those below it that hold anything."""
+        with self._engine.store.read() as reader:
+            return reader.scopes(self.scope)
+
+    def session(self, session: str) -> Session:
+        """Begin or continue a conversation: the source of turn counts and session ends."""
+        return Session(self._engine, self.scope, session)
+
+    # Remembering
+
+    def remember(
+        self, content: str, *, wait: bool = True, **fields: Unpack[DraftFields]
+    ) -> RememberResult:
+        """Store one text with what is known about it; what is not given is estimated.
+
+        A text known already is not stored again (`outcome` "duplicate", the known id). One with the
+        `subject` and `attribute` of a live record and another `value` supersedes it. With `wait=False`
+        the text is durable on return, its vector follows.
+
+        Raises:
+            InvalidInputError: Blank or over-long text, unknown field or bad value, by name.
+            ConflictError: `supersedes` names a record that is not live.
+        """
+        return self.remember_many([make_draft(content, fields)], wait=wait)[0]
+
+    def remember_many(
+        self,
+        items: Iterable[str | Draft | Mapping[str, object]],
+        *,
+        wait: bool = True,
+        progress: Progress | None = None,
+    ) -> list[RememberResult]:
+        """Store many texts, drafts or mappings, in order; all are checked before the first is stored.
+
+        Each 64 are one transaction; `progress` is called with the number done since its last call.
+        """
+        drafts = [_to_draft(item) for item in items]
+        results = remembering.remember_many(
+            self._engine, self.scope, drafts, wait=wait, progress=progress
+        )
+        if not wait:
+            self._engine.background.submit(self.embed_pending)
+        return results
+
+    def embed_pending(self) -> int:
+        """Embed records that were stored without a vector; returns how many have one now."""
+        return pending.embed_pending(self._engine, self.scope)
+
+    def update(
+        self, record_id: str, *, expected_version: int | None = None, **fields: object
+    ) -> MemoryRecord:
+        """Change `content` or any field of `remember` but dates of origin and key.
+
+        New text is embedded anew; what was said before stays in `versions`. With `expected_version` a
+        change by somebody else is a ConflictError instead of being overwritten.
+        """
+        return updating.update(self._engine, self.scope, record_id, expected_version, fields)
+
+    def supersede(self, old: str, new: str) -> None:
+        """Say that record `new` takes the place of record `old`."""
+        superseding.supersede(self._engine, self.scope, old, new)
+
+    def link(self, source: str, target: str, relation_type: str = "related") -> bool:
+        """Relate two records; False when they are so related already."""
+        return linking.link(self._engine, self.scope, source, target, relation_type)
+
+    def unlink(self, source: str, target: str, relation_type: str = "related") -> bool:
+        """Remove a relation; False when there was none."""
+        return linking.unlink(self._engine, self.scope, source, target, relation_type)
+
+    def reinforce(
+        self, ids: Iterable[str] | str, *, session: str | None = None, outcome: str | None = None
+    ) -> int:
+        """Confirm that memories were used; each counts at most once per session. Returns how many."""
+        return linking.reinforce(self._engine, self.scope, _many(ids), session, outcome)
+
+    # Reading
+
+    def recall(self, query: str | None = None, **fields: Unpack[RecallFields]) -> RecallResult:
+        """Find what answers a question, best first; without one, the last accessed or most important.
+
+        Every returned record counts one access (once per `turn` where one is given). Counting is
+        buffered: reading writes nothing. See `RecallFields` for k, mode and filters.
+        """
+        return recalling.recall(self._engine, self.scope, query, fields)
+
+    def context(
+        self, query: str | None = None, *, tokens: int = 1000, **fields: Unpack[RecallFields]
+    ) -> ContextBlock:
+        """Recall and format for a prompt: under a token budget, fenced as data."""
+        return recalling.context(self._engine, self.scope, query, tokens, fields)
+
+    def get(self, record_id: str) -> MemoryRecord:
+        """Read one record whole; counts no access."""
+        return listing.get(self._engine, self.scope, record_id)
+
+    def list(
+        self,
+        *,
+        limit: int = 50,
+        order: str = "created_at",
+        descending: bool = True,
+        after: Cursor | None = None,
+        **fields: Unpack[FilterFields],
+    ) -> Listing:
+        """List records that match a filter, page by page; counts no access."""
+        page = listing.make_page(limit, order, after, descending=descending)
+        return listing.list_records(self._engine, self.scope, page, fields)
+
+    def entities(self) -> Sequence[EntityCount]:
+        """List the entities of live records, most named first."""
+        return listing.entities(self._engine, self.scope)
+
+    def history(self, record_id: str) -> tuple[MemoryEvent, ...]:
+        """Read what happened to a record, oldest first."""
+        return listing.history(self._engine, self.scope, record_id)
+
+    def versions(self, record_id: str) -> Sequence[PastVersion]:
+        """Read what a record said before it was changed."""
+        return listing.versions(self._engine, self.scope, record_id)
+
+    def timeline(self, record_id: str) -> tuple[MemoryRecord, ...]:
+        """Read every value a statement has had by supersession, oldest first."""
+        return listing.chain(self._engine, self.scope, record_id)
+
+    def explain(self, subject: str, *, query: str | None = None, k: int = 10) -> Explanation:
+        """Tell what became of a memory, by id or by text, and why; with `query`, where it ranks."""
+        return explaining.explain(self._engine, self.scope, subject, query, k)
+
+    def stats(self) -> ScopeStats:
+        """Measure the scope."""
+        return listing.stats(self._engine, self.scope)
+
+    # Forgetting
+
+    def plan_forgetting(self, policy: RetentionPolicy | None = None) -> ForgettingPlan:
+        """Say what a policy would forget, and save it for `forget`. Changes no record."""
+        return forgetting.plan(self._engine, self.scope, policy)
+
+    def plan(self, plan_id: str) -> ForgettingPlan:
+        """Read a saved plan."""
+        with self._engine.store.read() as reader:
+            return forgetting.load(reader, self.scope, PlanId(plan_id))
+
+    def plans(self, limit: int = 20) -> Sequence[PlanId]:
+        """List saved plans, newest first."""
+        with self._engine.store.read() as reader:
+            return reader.plans(self.scope, limit)
+
+    def forget(
+        self, plan: ForgettingPlan | str, *, override_blast_radius: bool = False
+    ) -> Receipt:
+        """Carry a plan out. What changed or was used since is skipped and reported.
+
+        Raises:
+            BlastRadiusError: It deletes more than the policy's `max_share` of the scope.
+        """
+        plan_id = PlanId(plan if isinstance(plan, str) else plan.id)
+        return forgetting.apply(
+            self._engine, self.scope, plan_id, override_blast_radius=override_blast_radius
+        )
+
+    def restore(self, what: ForgettingPlan | str | Iterable[str] | None = None) -> Receipt:
+        """Undo: a plan (by value or id), records (a list of ids), or the newest applied plan."""
+        if what is None:
+            return restoring.restore_newest(self._engine, self.scope)
+        if isinstance(what, (str, ForgettingPlan)):
+            plan_id = PlanId(what if isinstance(what, str) else what.id)
+            return restoring.restore_plan(self._engine, self.scope, plan_id)
+        return restoring.restore_records(self._engine, self.scope, what)
+
+    def delete(
+        self, ids: Iterable[str] | str | None = None, **fields: Unpack[FilterFields]
+    ) -> Receipt:
+        """Delete by ids or by a filter that narrows something; `restore([id, ...])` brings back."""
+        wanted = None if ids is None else _many(ids)
+        return protecting.delete(self._engine, self.scope, wanted, fields)
+
+    def erase(
+        self,
+        ids: Iterable[str] | str | None = None,
+        *,
+        everything: bool = False,
+        dry_run: bool = False,
+        **fields: Unpack[FilterFields],
+    ) -> EraseReceipt:
+        """Remove for ever, every trace: by ids, by filter, or `everything=True` in this scope."""
+        if everything:
+            if ids is not None or fields:
+                message = "erase: everything=True takes no ids and no filter"
+                raise InvalidInputError(message, field="everything")
+            return erasing.erase_scope(self._engine, self.scope, dry_run=dry_run)
+        wanted = None if ids is None else _many(ids)
+        return erasing.erase(self._engine, self.scope, wanted, fields, dry_run=dry_run)
+
+    # Protection
+
+    def pin(self, ids: Iterable[str] | str) -> Receipt:
+        """Keep records out of every plan."""
+        return protecting.protect(self._engine, self.scope, _many(ids), pinned=True)
+
+    def unpin(self, ids: Iterable[str] | str) -> Receipt:
+        """Lift pins."""
+        return protecting.protect(self._engine, self.scope, _many(ids), pinned=False)
+
+    def hold(self, ids: Iterable[str] | str) -> Receipt:
+        """Forbid any removal, erasure included, until released."""
+        return protecting.protect(self._engine, self.scope, _many(ids), held=True)
+
+    def release(self, ids: Iterable[str] | str) -> Receipt:
+        """Lift holds."""
+        return protecting.protect(self._engine, self.scope, _many(ids), held=False)
+
+    # Moving and mending
+
+    def export(self, **fields: Unpack[FilterFields]) -> Iterator[str]:
+        """Write records as JSON lines, oldest first; without a filter, every status."""
+        selection = make_filter({"status": ["all"], "expired": True, **fields})
+        return transfer.export_lines(self._engine, self.scope, selection)
+
+    def import_(self, lines: Iterable[str], *, progress: Progress | None = None) -> ImportReport:
+        """Take JSON lines in: our own export whole, or the classic shapes; again adds nothing."""
+        return transfer.import_lines(self._engine, self.scope, lines, progress)
+
+    def doctor(self, *, repair: bool = False) -> health.Checkup:
+        """Look for damage in the whole store; with `repair`, mend what can be mended."""
+        return health.check(self._engine, repair=repair)
+
+
+def _many(ids: Iterable[str] | str) -> list[str]:
+    return [ids] if isinstance(ids, str) else [*ids]
+
+
+def _to_draft(item: str | Draft | Mapping[str, object]) -> Draft:
+    if isinstance(item, Draft):
+        return item
+    return make_draft(item, {}) if isinstance(item, str) else draft_from_mapping(item)

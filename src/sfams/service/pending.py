@@ -1,0 +1,70 @@
+"""Catching up: vectors for records that were stored without one (wait=False, embedder down)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sfams.core.admission import index_text
+from sfams.core.events import Actor, EventType, MemoryEvent
+from sfams.core.keywords import index_terms
+from sfams.core.record import EmbeddingState, MemoryRecord, Status
+from sfams.core.scope import Scope
+from sfams.errors import ProviderError
+from sfams.ports import Entry
+from sfams.service.embedding import Embedded, claim_model, embed_passages
+from sfams.service.engine import Engine
+
+BATCH = 64
+
+
+def embed_pending(engine: Engine, scope: Scope) -> int:
+    """Embed what waits in a scope; returns how many records have a vector now.
+
+    Raises:
+        ProviderError: The embedder fails still; what was done stays done.
+    """
+    done = 0
+    while True:
+        with engine.store.read() as reader:
+            waiting = [
+                record
+                for record in reader.pending(scope, BATCH)
+                if record.embedding is EmbeddingState.PENDING
+            ]
+        if not waiting:
+            return done
+        texts = [index_text(record.source.who, record.content) for record in waiting]
+        embedded = embed_passages(engine, texts)
+        if all(state is EmbeddingState.PENDING for state in embedded.states):
+            raise ProviderError(embedded.warning)
+        done += _attach(engine, scope, waiting, embedded)
+
+
+def _attach(
+    engine: Engine, scope: Scope, waiting: Sequence[MemoryRecord], embedded: Embedded
+) -> int:
+    """Write vectors to records that still say what was embedded."""
+    now = engine.now()
+    with engine.store.write() as transaction:
+        current = {record.id: record for record in transaction.get(scope, [r.id for r in waiting])}
+        entries: list[Entry] = []
+        for seen, vector, state in zip(waiting, embedded.vectors, embedded.states, strict=True):
+            record = current.get(seen.id)
+            if record is None or record.version != seen.version or record.status is not Status.LIVE:
+                continue
+            terms = index_terms(index_text(record.source.who, record.content))
+            entries.append(Entry(replace(record, embedding=state), terms, vector))
+        attached = [entry for entry in entries if entry.vector is not None]
+        if attached:
+            claim_model(engine, transaction)
+        events = [
+            MemoryEvent(
+                type=EventType.EMBEDDED, at=now, record_id=e.record.id, actor=Actor.SYSTEM
+            )
+            for e in attached
+        ]
+        transaction.replace(entries)
+        transaction.append(scope, events)
+    engine.tell(scope, events)
+    return len(attached)

@@ -1,0 +1,89 @@
+"""Protection and deletion by the user's hand: pin, hold, delete. All of it can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sfams.core.events import EventType, MemoryEvent
+from sfams.core.plan import Receipt
+from sfams.core.record import RecordId, Status
+from sfams.core.scope import Scope
+from sfams.core.selecting import make_filter
+from sfams.errors import InvalidInputError, NotFoundError, RecordProtectedError
+from sfams.ports import Transaction, Transition
+from sfams.service.engine import Engine
+from sfams.service.listing import check_id, fetch
+
+
+def protect(
+    engine: Engine,
+    scope: Scope,
+    ids: Iterable[str],
+    *,
+    pinned: bool | None = None,
+    held: bool | None = None,
+) -> Receipt:
+    """Set or lift pins (no plan takes it) and holds (not even erasure does)."""
+    wanted = [check_id(value) for value in ids]
+    now = engine.now()
+    kind = _protection_event(pinned=pinned, held=held)
+    events = [MemoryEvent(type=kind, at=now, record_id=record_id) for record_id in wanted]
+    with engine.store.write() as transaction:
+        fetch(transaction, scope, wanted)
+        changes = [Transition(record_id, pinned=pinned, held=held) for record_id in wanted]
+        transaction.transition(scope, changes, now)
+        transaction.append(scope, events)
+    engine.tell(scope, events)
+    return Receipt(plan_id=None, at=now)
+
+
+def _protection_event(*, pinned: bool | None, held: bool | None) -> EventType:
+    if pinned is not None:
+        return EventType.PINNED if pinned else EventType.UNPINNED
+    return EventType.HELD if held else EventType.RELEASED
+
+
+def delete(
+    engine: Engine, scope: Scope, ids: Iterable[str] | None, fields: Mapping[str, object]
+) -> Receipt:
+    """Delete records by ids or by a filter that narrows something; `restore` brings them back.
+
+    Raises:
+        InvalidInputError: Neither ids nor a real filter, or both.
+        NotFoundError: An id is unknown here or deleted already.
+        RecordProtectedError: A record is pinned or held.
+    """
+    wanted = None if ids is None else [check_id(value) for value in ids]
+    if (wanted is None) == (not fields) or wanted == []:
+        message = "delete: give record ids or a filter such as kinds, tags or entities, one of them"
+        raise InvalidInputError(message, field="ids")
+    now = engine.now()
+    with engine.store.write() as transaction:
+        if wanted is None:
+            selection = make_filter(fields)
+            if not selection.restricts:
+                message = "delete: the filter does not narrow anything; name kinds, tags, text, ..."
+                raise InvalidInputError(message, field="filter")
+            wanted = sorted(transaction.matching(scope, selection, now))
+        _refuse_unfit(transaction, scope, wanted)
+        events = [
+            MemoryEvent(type=EventType.DELETED, at=now, record_id=i, detail={"reason": "by hand"})
+            for i in wanted
+        ]
+        changes = [Transition(record_id, status=Status.DELETED) for record_id in wanted]
+        transaction.transition(scope, changes, now)
+        transaction.append(scope, events)
+    engine.tell(scope, events)
+    return Receipt(plan_id=None, at=now, deleted=len(wanted))
+
+
+def _refuse_unfit(transaction: Transaction, scope: Scope, ids: list[RecordId]) -> None:
+    records = fetch(transaction, scope, ids)
+    protected = [record.id for record in records if record.pinned or record.held]
+    if protected:
+        message = f"pinned or held: {', '.join(protected)}; unpin or release first"
+        raise RecordProtectedError(message, ids=protected)
+    deleted = [record.id for record in records if record.status is Status.DELETED]
+    if deleted:
+        message = f"deleted already: {', '.join(deleted)}"
+        raise NotFoundError(message, ids=deleted)

@@ -1,0 +1,266 @@
+"""Remembering: text -> embed outside any transaction -> admission -> one transaction -> id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from sfams.core.admission import (
+    Admission,
+    Neighbour,
+    Outcome,
+    Surroundings,
+    admit,
+    content_hash,
+    index_text,
+)
+from sfams.core.draft import Draft
+from sfams.core.events import Actor, EventType, MemoryEvent
+from sfams.core.importance import prior
+from sfams.core.keywords import Terms, index_terms
+from sfams.core.record import (
+    JsonValue,
+    MemoryRecord,
+    RecordId,
+    Status,
+    Validity,
+    parse_kind,
+)
+from sfams.core.scope import Scope
+from sfams.core.text import count_tokens, language_of
+from sfams.core.view import Vector
+from sfams.ports import Entry, Reader, Transaction
+from sfams.service.embedding import claim_model, embed_passages
+from sfams.service.engine import Engine
+from sfams.service.listing import fetch
+from sfams.service.results import RememberResult
+from sfams.service.superseding import supersede_all
+
+CHUNK = 64
+"""Texts embedded and committed together."""
+NEIGHBOURS = 4
+
+Progress = Callable[[int], object]
+"""Called with the number of texts done since the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A draft on its way in: completed, with a fresh id, and its vector once there is one."""
+
+    draft: Draft
+    record: MemoryRecord
+    terms: Terms
+    vector: Vector | None = None
+    neighbours: tuple[Neighbour, ...] = ()
+    warning: str = ""
+
+
+def remember_many(
+    engine: Engine,
+    scope: Scope,
+    drafts: Sequence[Draft],
+    *,
+    wait: bool = True,
+    progress: Progress | None = None,
+) -> list[RememberResult]:
+    """Take texts in, in order; each chunk of 64 is one transaction.
+
+    With `wait=False` the text is durable when this returns and found by keywords; its vector follows
+    in the background.
+    """
+    results: list[RememberResult] = []
+    for start in range(0, len(drafts), CHUNK):
+        chunk = drafts[start : start + CHUNK]
+        results.extend(_remember_chunk(engine, scope, chunk, wait=wait))
+        if progress is not None:
+            progress(len(chunk))
+    return results
+
+
+def _remember_chunk(
+    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool
+) -> list[RememberResult]:
+    now = engine.now()
+    items = [_complete(engine, scope, draft, now) for draft in drafts]
+    if wait:
+        items = _with_vectors(engine, scope, items)
+    events: list[MemoryEvent] = []
+    with engine.store.write() as transaction:
+        if any(item.vector is not None for item in items):
+            claim_model(engine, transaction)
+        results = list(_admit_all(engine, transaction, items, now, events))
+        transaction.append(scope, events)
+    engine.tell(scope, events)
+    return results
+
+
+def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> _Item:
+    """Fill in what the caller left open: kind, importance, moments, language, size."""
+    estimate = prior(draft.content)
+    kind = parse_kind(draft.kind or estimate.kind)
+    created_at = draft.created_at or now
+    text = index_text(draft.source.who, draft.content)
+    record = MemoryRecord(
+        id=engine.record_id(),
+        scope=scope,
+        content=draft.content,
+        content_hash=content_hash(draft, kind),
+        kind=kind,
+        importance=estimate.importance if draft.importance is None else draft.importance,
+        created_at=created_at,
+        recorded_at=now,
+        updated_at=now,
+        expires_at=draft.expiry(created_at),
+        entities=draft.entities,
+        tags=draft.tags,
+        metadata=draft.metadata,
+        source=draft.source,
+        claim=draft.claim,
+        relations=draft.relations,
+        derived_from=draft.derived_from,
+        validity=Validity(draft.valid_from, draft.valid_to),
+        trust=draft.trust,
+        sensitivity=draft.sensitivity,
+        language=language_of(draft.content),
+        tokens=count_tokens(draft.content),
+        key=draft.key,
+    )
+    return _Item(draft, record, index_terms(text))
+
+
+def _with_vectors(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Item]:
+    """Embed what is not known yet, and find its neighbours. No transaction is open meanwhile."""
+    with engine.store.read() as reader:
+        known = _known(reader, scope, items)
+    fresh = [i for i, item in enumerate(items) if item.record.id not in known]
+    texts = [index_text(items[i].draft.source.who, items[i].draft.content) for i in fresh]
+    embedded = embed_passages(engine, texts)
+    result = list(items)
+    for i, vector, state in zip(fresh, embedded.vectors, embedded.states, strict=True):
+        item = items[i]
+        record = replace(item.record, embedding=state)
+        warning = embedded.warning if vector is None else ""
+        result[i] = replace(item, record=record, vector=vector, warning=warning)
+    return _with_neighbours(engine, scope, result)
+
+
+def _known(reader: Reader, scope: Scope, items: Sequence[_Item]) -> set[RecordId]:
+    keys = reader.by_key(scope, [item.draft.key for item in items if item.draft.key is not None])
+    hashes = reader.by_hash(scope, [item.record.content_hash for item in items])
+    return {
+        item.record.id
+        for item in items
+        if item.draft.key in keys or item.record.content_hash in hashes
+    }
+
+
+def _with_neighbours(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Item]:
+    """Look for the nearest live records: those in the view, and those earlier in this chunk."""
+    at = [i for i, item in enumerate(items) if item.vector is not None]
+    if not at:
+        return items
+    matrix = np.stack([vector for i in at if (vector := items[i].vector) is not None])
+    with (
+        engine.store.read() as reader,
+        engine.views.open(scope, reader, engine.embedder.dimension) as view,
+    ):
+        rows, cosines = view.nearest(matrix, NEIGHBOURS)
+        found = [
+            [
+                Neighbour(record_id, float(cosine))
+                for record_id, cosine in zip(view.ids(row_list), row_cosines, strict=True)
+            ]
+            for row_list, row_cosines in zip(rows.tolist(), cosines, strict=True)
+        ]
+    within = matrix @ matrix.T
+    result = list(items)
+    for n, i in enumerate(at):
+        near = found[n] + [Neighbour(items[at[m]].record.id, float(within[n, m])) for m in range(n)]
+        near.sort(key=lambda neighbour: -neighbour.similarity)
+        result[i] = replace(items[i], neighbours=tuple(near[:NEIGHBOURS]))
+    return result
+
+
+def _admit_all(
+    engine: Engine,
+    transaction: Transaction,
+    items: Sequence[_Item],
+    now: datetime,
+    events: list[MemoryEvent],
+) -> Iterator[RememberResult]:
+    """Decide and write one after the other, so that a chunk acts like its texts said in turn."""
+    twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
+    aliases: dict[RecordId, RecordId] = {}
+    for item in items:
+        around = _surroundings(transaction, item, aliases)
+        decision = admit(
+            item.draft, around, created_at=item.record.created_at, twin_cosine=twin_cosine
+        )
+        if decision.duplicate_of is not None:
+            aliases[item.record.id] = decision.duplicate_of
+        yield _write(transaction, item, decision, now, events)
+
+
+def _surroundings(
+    transaction: Transaction, item: _Item, aliases: dict[RecordId, RecordId]
+) -> Surroundings:
+    scope, draft, record = item.record.scope, item.draft, item.record
+    keys = {} if draft.key is None else transaction.by_key(scope, [draft.key])
+    neighbours = tuple(
+        replace(near, id=aliases.get(near.id, near.id)) for near in item.neighbours
+    )
+    return Surroundings(
+        by_key=keys.get(draft.key) if draft.key is not None else None,
+        by_hash=transaction.by_hash(scope, [record.content_hash]).get(record.content_hash),
+        slot=() if draft.claim is None else transaction.by_claim(scope, [draft.claim]),
+        targets=fetch(transaction, scope, draft.supersedes) if draft.supersedes else (),
+        neighbours=neighbours,
+    )
+
+
+def _write(
+    transaction: Transaction,
+    item: _Item,
+    decision: Admission,
+    now: datetime,
+    events: list[MemoryEvent],
+) -> RememberResult:
+    scope = item.record.scope
+    holder = decision.duplicate_of or item.record.id
+    if decision.duplicate_of is None:
+        entry = Entry(_standing(item.record, decision), item.terms, item.vector)
+        transaction.insert([entry])
+        detail: dict[str, JsonValue] = {"outcome": decision.outcome.value}
+        if decision.supersedes:
+            detail["supersedes"] = list(decision.supersedes)
+        events.append(_event(EventType.REMEMBERED, item.record.id, now, detail))
+    else:
+        events.append(_event(EventType.DUPLICATE, decision.duplicate_of, now, {}))
+    events += supersede_all(transaction, scope, decision.supersedes, holder, now)
+    return RememberResult(
+        id=holder,
+        outcome=decision.outcome,
+        superseded=decision.supersedes,
+        twin=decision.twin,
+        embedded=decision.duplicate_of is not None or item.vector is not None,
+        warnings=(item.warning,) if item.warning and decision.duplicate_of is None else (),
+    )
+
+
+def _standing(record: MemoryRecord, decision: Admission) -> MemoryRecord:
+    if decision.outcome is not Outcome.OUTDATED:
+        return replace(record, twin=decision.twin)
+    validity = replace(record.validity, superseded_by=decision.superseded_by)
+    return replace(record, status=Status.SUPERSEDED, validity=validity)
+
+
+def _event(
+    kind: EventType, record_id: RecordId, now: datetime, detail: dict[str, JsonValue]
+) -> MemoryEvent:
+    return MemoryEvent(
+        type=kind, at=now, record_id=record_id, actor=Actor.ADMISSION, detail=detail
+    )

@@ -1,0 +1,59 @@
+"""Sessions: the source of turn counts and session ends, the same on every face."""
+
+from __future__ import annotations
+
+from sfams.core.scope import Scope
+from sfams.core.text import is_blank
+from sfams.errors import InvalidInputError
+from sfams.service.engine import Engine
+
+MAX_SESSION_LENGTH = 256
+
+
+def check_session(session: str) -> str:
+    """Refuse a session id that is blank or too long."""
+    if not isinstance(session, str) or is_blank(session) or len(session) > MAX_SESSION_LENGTH:
+        message = f"session: needs 1 to {MAX_SESSION_LENGTH} characters that are not blank"
+        raise InvalidInputError(message, field="session")
+    return session
+
+
+class Session:
+    """One conversation of one scope.
+
+    `turn()` before each exchange numbers it (from 1, kept in the store, so that a restart goes on
+    counting); what is recalled twice within one turn counts as one access. `end()` notes that the
+    conversation is over. As a context manager it ends itself.
+    """
+
+    def __init__(self, engine: Engine, scope: Scope, session: str) -> None:
+        """Continue the session where the store knows it."""
+        self._engine = engine
+        self._scope = scope
+        self.id = check_session(session)
+        with engine.store.read() as reader:
+            self._turn = reader.turns(scope, self.id)
+
+    @property
+    def current(self) -> int:
+        """The present turn; 0 before the first."""
+        return self._turn
+
+    def turn(self) -> int:
+        """Begin the next turn; returns its number."""
+        with self._engine.store.write() as transaction:
+            self._turn = transaction.log_turn(self._scope, self.id, self._engine.now())
+        return self._turn
+
+    def end(self) -> None:
+        """Note that the session is over."""
+        with self._engine.store.write() as transaction:
+            transaction.end_session(self._scope, self.id, self._engine.now())
+
+    def __enter__(self) -> Session:
+        """Use the session in a `with` block."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """End it."""
+        self.end()

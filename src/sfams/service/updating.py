@@ -1,0 +1,148 @@
+"""Updating: a record says something else from now on; what it said before stays in its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sfams.core.admission import content_hash, index_text
+from sfams.core.draft import Draft, make_draft
+from sfams.core.events import EventType, MemoryEvent
+from sfams.core.keywords import index_terms
+from sfams.core.record import Claim, EmbeddingState, MemoryRecord, Source, Status, Validity
+from sfams.core.scope import Scope
+from sfams.core.text import count_tokens, language_of
+from sfams.core.view import Vector
+from sfams.errors import ConflictError, InvalidInputError, RecordProtectedError
+from sfams.ports import Entry, Transaction
+from sfams.service.embedding import claim_model, embed_passages
+from sfams.service.engine import Engine
+from sfams.service.listing import check_id, fetch
+
+_FIXED = frozenset({"created_at", "key", "supersedes", "derived_from", "relations"})
+"""Fields of a draft that an update may not touch: history, identity, and what has verbs of its own."""
+
+
+def update(
+    engine: Engine,
+    scope: Scope,
+    record_id: str,
+    expected_version: int | None,
+    fields: Mapping[str, object],
+) -> MemoryRecord:
+    """Change fields of one live record; new text is embedded anew before the transaction opens.
+
+    Raises:
+        InvalidInputError: Nothing to change, an unknown or fixed field, or a bad value.
+        NotFoundError: No such record in this scope.
+        ConflictError: Its version is not the expected one (or changed meanwhile), it is not live, or
+            another live record says the same.
+        RecordProtectedError: It is held.
+    """
+    wanted = check_id(record_id)
+    if not fields:
+        message = "update: name at least one field to change"
+        raise InvalidInputError(message)
+    fixed = sorted(_FIXED & fields.keys())
+    if fixed:
+        message = f"update: {', '.join(fixed)} cannot be changed"
+        raise InvalidInputError(message, field=fixed[0])
+    now = engine.now()
+    with engine.store.read() as reader:
+        before = fetch(reader, scope, [wanted])[0]
+        vector = reader.vectors(scope, [wanted]).get(wanted)
+    _check_changeable(before, expected_version)
+    after = _changed(before, fields, now)
+    entry = _entry(engine, before, after, vector)
+    event = MemoryEvent(
+        type=EventType.UPDATED,
+        at=now,
+        record_id=wanted,
+        detail={"fields": [*sorted(fields)], "version": after.version},
+    )
+    with engine.store.write() as transaction:
+        _check_still(transaction, before, after)
+        if entry.vector is not None and entry.record.embedding is EmbeddingState.READY:
+            claim_model(engine, transaction)
+        transaction.replace([entry])
+        transaction.append(scope, [event])
+    engine.tell(scope, [event])
+    return entry.record
+
+
+def _check_changeable(record: MemoryRecord, expected_version: int | None) -> None:
+    if expected_version is not None and record.version != expected_version:
+        message = f"{record.id} is at version {record.version}, not {expected_version}; read it again"
+        raise ConflictError(message, id=record.id, version=record.version)
+    if record.status is not Status.LIVE:
+        message = f"{record.id} is {record.status}; restore it before changing it"
+        raise ConflictError(message, id=record.id)
+    if record.held:
+        message = f"{record.id} is held; release it first"
+        raise RecordProtectedError(message, id=record.id)
+
+
+def _check_still(transaction: Transaction, before: MemoryRecord, after: MemoryRecord) -> None:
+    current = fetch(transaction, before.scope, [before.id])[0]
+    _check_changeable(current, before.version)
+    double = transaction.by_hash(before.scope, [after.content_hash]).get(after.content_hash)
+    if double is not None and double != before.id:
+        message = f"{double} says the same already"
+        raise ConflictError(message, ids=[double])
+
+
+def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) -> MemoryRecord:
+    given: dict[str, Any] = dict(fields)
+    content = given.pop("content", before.content)
+    draft = make_draft(content, given)
+    source = Source(
+        *(getattr(draft.source if name in fields else before.source, name) for name in _SOURCE)
+    )
+    kind = draft.kind if "kind" in fields and draft.kind else before.kind
+    same = Draft(content=content, source=source)
+    return replace(
+        before,
+        content=content,
+        content_hash=content_hash(same, kind),
+        kind=kind,
+        source=source,
+        claim=_claim(before, draft, fields),
+        validity=_validity(before, draft, fields),
+        expires_at=draft.expiry(now) if {"ttl", "expires_at"} & fields.keys() else before.expires_at,
+        language=language_of(content),
+        tokens=count_tokens(content),
+        version=before.version + 1,
+        updated_at=now,
+        **{name: getattr(draft, name) for name in _PLAIN if fields.get(name) is not None},
+    )
+
+
+_SOURCE = ("who", "role", "session", "turn")
+_PLAIN = ("importance", "entities", "tags", "metadata", "trust", "sensitivity")
+
+
+def _claim(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Claim | None:
+    return draft.claim if {"subject", "attribute", "value"} & fields.keys() else before.claim
+
+
+def _validity(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Validity:
+    return replace(
+        before.validity,
+        valid_from=draft.valid_from if "valid_from" in fields else before.validity.valid_from,
+        valid_to=draft.valid_to if "valid_to" in fields else before.validity.valid_to,
+    )
+
+
+def _entry(
+    engine: Engine, before: MemoryRecord, after: MemoryRecord, vector: Vector | None
+) -> Entry:
+    """Pair the changed record with keywords and vector; the vector of an old text never stays."""
+    text = index_text(after.source.who, after.content)
+    terms = index_terms(text)
+    if text == index_text(before.source.who, before.content):
+        return Entry(after, terms, vector)
+    embedded = embed_passages(engine, [text])
+    record = replace(after, embedding=embedded.states[0], twin=None)
+    return Entry(record, terms, embedded.vectors[0])

@@ -1,0 +1,105 @@
+"""UsageBuffer: accesses are counted in memory and written in batches, never on the read path."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+from sfams.core.record import RecordId
+from sfams.core.scope import Scope
+from sfams.ports import Store, UsageDelta
+
+FLUSH_AT = 256
+"""Distinct records with unwritten accesses after which the caller should flush."""
+_TURNS_REMEMBERED = 10_000
+
+
+@dataclass(slots=True)
+class _Count:
+    shown: int
+    at: datetime
+
+
+class UsageBuffer:
+    """Write-behind buffer of accesses.
+
+    Loss bound: a killed process loses at most the accesses of `FLUSH_AT` distinct records since the
+    last flush; never a record. Within one turn a record counts once, however often it is recalled.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._lock = Lock()
+        self._counts: dict[Scope, dict[RecordId, _Count]] = {}
+        self._size = 0
+        self._turns: OrderedDict[tuple[Scope, str, RecordId], None] = OrderedDict()
+
+    def note(
+        self, scope: Scope, ids: Iterable[RecordId], at: datetime, *, turn: str | None = None
+    ) -> bool:
+        """Count one access for each record; True when it is time to flush."""
+        with self._lock:
+            counts = self._counts.setdefault(scope, {})
+            for record_id in ids:
+                if turn is not None and not self._first_in_turn((scope, turn, record_id)):
+                    continue
+                known = counts.get(record_id)
+                if known is None:
+                    counts[record_id] = _Count(1, at)
+                    self._size += 1
+                else:
+                    known.shown += 1
+                    known.at = max(known.at, at)
+            return self._size >= FLUSH_AT
+
+    def _first_in_turn(self, mark: tuple[Scope, str, RecordId]) -> bool:
+        if mark in self._turns:
+            return False
+        self._turns[mark] = None
+        if len(self._turns) > _TURNS_REMEMBERED:
+            self._turns.popitem(last=False)
+        return True
+
+    def forget(self, scope: Scope, ids: Iterable[RecordId]) -> None:
+        """Drop unwritten accesses of records that are being erased."""
+        with self._lock:
+            counts = self._counts.get(scope, {})
+            for record_id in ids:
+                if counts.pop(record_id, None) is not None:
+                    self._size -= 1
+
+    def flush(self, store: Store) -> int:
+        """Write everything buffered in one transaction; on failure it stays buffered."""
+        with self._lock:
+            taken, self._counts, self._size = self._counts, {}, 0
+        pending = {scope: counts for scope, counts in taken.items() if counts}
+        if not pending:
+            return 0
+        try:
+            with store.write() as transaction:
+                for scope, counts in pending.items():
+                    deltas = [
+                        UsageDelta(record_id, count.shown, 0, count.at)
+                        for record_id, count in counts.items()
+                    ]
+                    transaction.add_usage(scope, deltas)
+        except BaseException:
+            self._put_back(pending)
+            raise
+        return sum(len(counts) for counts in pending.values())
+
+    def _put_back(self, pending: dict[Scope, dict[RecordId, _Count]]) -> None:
+        with self._lock:
+            for scope, counts in pending.items():
+                current = self._counts.setdefault(scope, {})
+                for record_id, count in counts.items():
+                    known = current.get(record_id)
+                    if known is None:
+                        current[record_id] = count
+                        self._size += 1
+                    else:
+                        known.shown += count.shown
+                        known.at = max(known.at, count.at)
