@@ -1,14 +1,7 @@
 """Strategic forgetting for the structured memory of LLM agents.
 
-    import sfams
-
-    with sfams.open("memory.db", scope="acme/alice") as memory:
-        memory.remember("The demo moves to 1 November.", kind="deadline")
-        for hit in memory.recall("when is the demo?"):
-            print(hit.score, hit.record.content)
-        plan = memory.plan_forgetting()
-        memory.forget(plan)
-        memory.restore(plan)
+`sfams.open("memory.db", scope="acme/alice")` gives a `Memory`; its verbs are remember, recall, context,
+reinforce, supersede, plan_forgetting, forget, restore, explain, erase, pin and hold.
 """
 
 from sfams.bootstrap import build

@@ -99,7 +99,11 @@ class EntityCount:
 
 @dataclass(frozen=True, slots=True)
 class ScopeStats:
-    """Size of one scope by status and tier."""
+    """Size of one scope by status and tier.
+
+    `records` counts by status, with live records whose TTL has run out under "expired"; `hot`, `cold`,
+    `hot_tokens` and `kinds` are of live ones that have not expired, `vectors` and `pending` of all live.
+    """
 
     records: Mapping[str, int]
     hot: int
@@ -132,7 +136,9 @@ class Reader(Protocol):
         """Read records whole, in the order of `ids`; unknown ids are left out, erased ones too."""
         ...
 
-    def find(self, scope: Scope, selection: Filter, page: Page, now: datetime, /) -> Sequence[MemoryRecord]:
+    def find(
+        self, scope: Scope, selection: Filter, page: Page, now: datetime, /
+    ) -> Sequence[MemoryRecord]:
         """List records that match, sorted by `page.order` then id, after `page.after`."""
         ...
 
@@ -146,6 +152,10 @@ class Reader(Protocol):
 
     def by_key(self, scope: Scope, keys: Sequence[str], /) -> Mapping[str, RecordId]:
         """Find records (any status but erased) by the caller's key."""
+        ...
+
+    def replaced_by(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
+        """Name the records whose place these have taken (`superseded_by`), in id order."""
         ...
 
     def by_claim(self, scope: Scope, claims: Sequence[Claim], /) -> Sequence[MemoryRecord]:
@@ -176,7 +186,9 @@ class Reader(Protocol):
         """Find the query's terms in cold live records."""
         ...
 
-    def linked(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[tuple[RecordId, Relation]]:
+    def linked(
+        self, scope: Scope, ids: Sequence[RecordId], /
+    ) -> Sequence[tuple[RecordId, Relation]]:
         """List relations that start or end at these records, both ends live."""
         ...
 

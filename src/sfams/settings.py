@@ -46,13 +46,13 @@ class Settings(BaseSettings):
     )
 
     @classmethod
-    def settings_customise_sources(
+    def settings_customise_sources(  # pydantic calls it with these five
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  not wanted
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  not wanted
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read options first, then the environment, then the file; no .env, no secrets folder."""
         file = Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))

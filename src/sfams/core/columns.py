@@ -49,9 +49,7 @@ class Columns:
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Keep only the named rows, in the given order."""
-        arrays: dict[str, Any] = {
-            name: getattr(self, name)[rows] for name in ARRAY_FIELDS
-        }
+        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAY_FIELDS}
         return Columns(
             ids=tuple(self.ids[row] for row in rows), kind_names=self.kind_names, **arrays
         )

@@ -10,6 +10,7 @@ from datetime import datetime
 from sfams.core.moments import format_moment
 from sfams.core.query import Hit
 from sfams.core.record import MemoryRecord, RecordId
+from sfams.core.scripts import INVISIBLE
 from sfams.core.text import clip, count_tokens
 
 TITLE = "Recalled memories"
@@ -21,12 +22,12 @@ _NOTICE = (
 _OPEN = "<memories>"
 _CLOSE = "</memories>"
 _INDENT = "  "
-_SHORT_ID = 8       # characters from the end of a UUIDv7, where it is random
-_LABEL = 80         # characters of a speaker's name
+_SHORT_ID = 8  # characters from the end of a UUIDv7, where it is random
+_LABEL = 80  # characters of a speaker's name
 
-# Whatever could pass for the fence: any tag whose name begins with "memor", however spaced or
-# cased, and runs of backticks or tildes that open a code block in Markdown.
-_TAG = re.compile(r"<(?=[\s/]*memor)", re.IGNORECASE)
+# Whatever could pass for the fence: a tag whose name begins with m, or with a character that may
+# look like one, however spaced; and runs that open or close a code block in Markdown.
+_TAG = re.compile(f"[<＜﹤](?=[\\s/／{INVISIBLE}]*+(?:[mM]|[^\x00-\x7f]))")
 _CODE_FENCE = re.compile(r"(`{3,}|~{3,})")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f]")

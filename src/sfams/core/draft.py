@@ -223,9 +223,10 @@ def _usage(given: Mapping[str, object]) -> Usage | None:
     for name, value in given.items():
         _put(named, _USAGE[name], value, name)
     last = named.get("last_accessed_at")
+    spelt = next((name for name in given if name.startswith("last_accessed")), "")
     return Usage(
         access_count=checks.count("access_count", named.get("access_count", 0)),
-        last_accessed_at=None if last is None else parse_moment(last, field="last_accessed_at"),
+        last_accessed_at=None if last is None else parse_moment(last, field=spelt),
     )
 
 

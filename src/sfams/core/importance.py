@@ -13,11 +13,10 @@ from functools import lru_cache
 from math import exp
 from typing import Final
 
-import Stemmer
-
 from sfams.core.cues import BIAS, FEATURES, Feature
 from sfams.core.record import Kind
 from sfams.core.scripts import CJK
+from sfams.core.text import stem
 
 __all__ = ["ContentPrior", "prior"]
 
@@ -42,12 +41,10 @@ def prior(text: str) -> ContentPrior:
     """Judge a text by its words, so that it can be kept or let go before any model has read it.
 
     The kind is that of the first feature in the table that fired and has one, else a fact. Never
-    raises; takes about 0.1 ms for 400 characters and reads no more than the first 4,000.
+    raises; takes less than 0.1 ms for 200 characters and reads no more than the first 4,000.
     """
     start = text[:_MOST_READ]
-    lower = start.lower().replace(
-        "\u2019", "'"
-    )  # all that cues need of `fold`, at a tenth of its cost
+    lower = start.lower().replace("\u2019", "'")  # all that cues need of `fold`, and far cheaper
     words = _WORD.findall(lower)
     names = {*_cued(words), *map(_CUES.__getitem__, _CHINESE.findall(lower))}
     names |= {
@@ -69,14 +66,7 @@ def _logistic(sum_of_coefficients: float) -> float:
     return 1 / (1 + exp(-sum_of_coefficients))
 
 
-_ENGLISH = Stemmer.Stemmer("english", 0)  # threads may share it, for the reason given in `text`
-
-
-@lru_cache(maxsize=4_096)
-def _stem(word: str) -> str:
-    return str(_ENGLISH.stemWord(word))
-
-
+_stem = lru_cache(maxsize=4_096)(stem)
 _WORD = re.compile(f"[^\\W_{CJK}]+(?:'[^\\W_{CJK}]+)?")
 _RUN = re.compile(f"[{CJK}]+")
 
@@ -103,10 +93,10 @@ def _cued(words: list[str]) -> Iterator[str]:
     """Name the features whose cues occur; at each place the longest counts ("make sure")."""
     stems = [_stem(word) for word in words]
     taken = 0
-    for at, stem in enumerate(stems):
-        if at < taken or stem not in _PHRASES:
+    for at, first in enumerate(stems):
+        if at < taken or first not in _PHRASES:
             continue
-        for length in range(_PHRASES[stem], 0, -1):
+        for length in range(_PHRASES[first], 0, -1):
             cue = " ".join(stems[at : at + length])
             if cue in _CUES:
                 yield _CUES[cue]

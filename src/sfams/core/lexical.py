@@ -85,7 +85,7 @@ def cold_scores(postings: Sequence[ColdPosting], known: Statistics) -> dict[Reco
     """Score cold records from their postings, on the same scale as `scores`."""
     found = {(each.id, each.term): each for each in postings}
     values: dict[RecordId, float] = {}
-    for term, weight in known.weights.items():   # in the order of `scores`, to the last digit
+    for term, weight in known.weights.items():  # in the order of `scores`, to the last digit
         for (record_id, held), each in found.items():
             if held == term:
                 length = each.length / known.average_length

@@ -116,7 +116,9 @@ class Steps(Sequence[ForgettingStep]):
                 for name in ("versions", "actions", "reasons", "scores", "tokens")
             )
             and self.parts.keys() == other.parts.keys()
-            and all(np.array_equal(values, other.parts[name]) for name, values in self.parts.items())
+            and all(
+                np.array_equal(values, other.parts[name]) for name, values in self.parts.items()
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside: equality yes, hashing no

@@ -40,7 +40,7 @@ __all__ = [
     "rank",
 ]
 
-_DIGITS = 6   # a cosine differs in the seventh digit by the place of its row in the matrix
+_DIGITS = 6  # a cosine differs in the seventh digit by the place of its row in the matrix
 _MICROSECONDS = 1_000_000.0
 
 
@@ -169,7 +169,10 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class _Signals:
-    """What is known of each row, in 0..1 (the cosine: -1..1), and 0 where nothing may be seen."""
+    """What is known of each row, in 0..1 (the cosine: -1..1).
+
+    Which signals a question has at all (`embedded`, `speaker`) is told by visible rows alone.
+    """
 
     visible: Bools
     embedded: Bools
@@ -197,9 +200,7 @@ def _signals(
         words[rows] = found
     if question.mode is Mode.HYBRID:
         speaker = _named(view.who_names, question.terms)[view.who]
-    return _Signals(
-        visible, embedded, cosine, dense * visible, words * visible, speaker * visible
-    )
+    return _Signals(visible, embedded & visible, cosine, dense, words, speaker * visible)
 
 
 def _named(names: Sequence[str], terms: Mapping[int, int]) -> Floats:
@@ -223,7 +224,7 @@ def _name_terms(name: str) -> frozenset[int]:
 def _shares(signals: _Signals, question: Question, weights: RankingWeights) -> dict[str, float]:
     """Share out 1 among the signals that this question can have."""
     if question.mode is not Mode.HYBRID:
-        return {"dense": 1.0, "lexical": 1.0}   # the other one is zero throughout
+        return {"dense": 1.0, "lexical": 1.0}  # the other one is zero throughout
     dense = weights.dense if signals.embedded.any() else 0.0
     words = weights.lexical if question.terms else 0.0
     shares = {"importance": weights.importance, "recency": weights.recency}

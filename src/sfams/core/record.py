@@ -49,7 +49,9 @@ def parse_kind(value: str) -> str:
     """Check a kind's spelling: lower case, digits, `_`, `-`, and at most one `:` refinement."""
     kind = value.strip().lower()
     if not _KIND.fullmatch(kind):
-        message = f"kind: {value[:40]!r} is not a kind; use letters, digits, _ or -, as in fact:deadline"
+        message = (
+            f"kind: {value[:40]!r} is not a kind; use letters, digits, _ or -, as in fact:deadline"
+        )
         raise InvalidInputError(message, field="kind")
     return kind
 

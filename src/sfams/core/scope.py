@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from urllib.parse import unquote
+from typing import Self
 
 from sfams.errors import InvalidInputError
 
@@ -21,11 +21,11 @@ class Scope(tuple[str, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, parts: Iterable[str] | str) -> Scope:
+    def __new__(cls, parts: Iterable[str] | str) -> Self:
         """Build a scope from its parts or from its text form; every part is checked."""
-        if isinstance(parts, Scope):
+        if isinstance(parts, cls):
             return parts
-        values = [unquote(part) for part in parts.split("/")] if isinstance(parts, str) else parts
+        values = [_unescape(part) for part in parts.split("/")] if isinstance(parts, str) else parts
         checked = tuple(_check_part(part) for part in values)
         if not 1 <= len(checked) <= MAX_PARTS:
             message = f"scope: needs 1 to {MAX_PARTS} parts, got {len(checked)}"
@@ -44,6 +44,11 @@ class Scope(tuple[str, ...]):
     def __str__(self) -> str:
         """Text form, read back by `Scope(text)`."""
         return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in self)
+
+
+def _unescape(part: str) -> str:
+    """Undo what `str(scope)` escapes; either case of the hexadecimal digit is read."""
+    return part.replace("%2F", "/").replace("%2f", "/").replace("%25", "%")
 
 
 def _check_part(part: object) -> str:

@@ -57,7 +57,9 @@ def make_filter(fields: Mapping[str, object]) -> Filter:
     """
     for name in fields:
         known_field(name, FilterFields.__annotations__)
-    given = cast("FilterFields", {name: value for name, value in fields.items() if value is not None})
+    given = cast(
+        "FilterFields", {name: value for name, value in fields.items() if value is not None}
+    )
     tier = given.get("tier")
     created_from = given.get("since")
     created_to = given.get("until")

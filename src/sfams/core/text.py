@@ -39,6 +39,7 @@ __all__ = [
     "normalise",
     "query_terms",
     "signature",
+    "stem",
     "tokenise",
 ]
 
@@ -193,7 +194,7 @@ def _word_terms(token: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _short_terms(token: str) -> tuple[str, ...]:
-    return (_stem(token),) if token.isalpha() else _split(token)
+    return (stem(token),) if token.isalpha() else _split(token)
 
 
 def _split(token: str) -> tuple[str, ...]:
@@ -203,7 +204,7 @@ def _split(token: str) -> tuple[str, ...]:
     whole = [token] if len(token) <= _LONGEST_TERM else []
     numbers = [token.replace(",", "")] if _THOUSANDS.fullmatch(token) else []
     terms = [*whole, *numbers, *segments, *(pieces or [token])]
-    return tuple(dict.fromkeys(_stem(term[:_LONGEST_TERM]) for term in terms))
+    return tuple(dict.fromkeys(stem(term[:_LONGEST_TERM]) for term in terms))
 
 
 # A Snowball stemmer keeps the word it is working on inside itself. PyStemmer holds the interpreter
@@ -215,7 +216,8 @@ _LATIN_WORD = re.compile("[a-z]+(?:'s)?")
 _CYRILLIC_WORD = re.compile("[а-я]+")
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Cut a folded word down to what its inflections share, in English and in Russian."""
     if _LATIN_WORD.fullmatch(word):
         return str(_ENGLISH.stemWord(word))
     if _CYRILLIC_WORD.fullmatch(word):
@@ -262,8 +264,8 @@ def count_tokens(text: str) -> int:
 
     About one per four Latin letters (1.3 a word with its punctuation), per two digits or marks, and
     0.9 per Chinese character. Each character has a fixed price, so the sum only grows as text is
-    added; it is 0 for blanks and at least 1 for anything to read.
+    added; spaces alone cost 0, and anything to read at least 1.
     """
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     hundredths = int(_COST[np.minimum(points, _BEYOND)].sum(dtype=np.int64))
     return -(-hundredths // 100)

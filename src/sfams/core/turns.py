@@ -62,7 +62,7 @@ def _linked(
     for distance in range(1, REACH + 1):
         before = np.full(none, none, np.intp)
         after = np.full(none, none, np.intp)
-        for step in range(1, distance + 1):   # a turn this far is at most as many groups away
+        for step in range(1, distance + 1):  # a turn this far is at most as many groups away
             near = np.arange(none - step) if none > step else np.empty(0, np.intp)
             same = sessions[near] == sessions[near + step]
             near = near[same & (turns[near + step] - turns[near] == distance)]

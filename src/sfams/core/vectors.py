@@ -11,7 +11,7 @@ from sfams.errors import InvalidInputError
 Vector = NDArray[np.float32]
 RowNumbers = NDArray[np.intp]
 
-_CELLS = 4_000_000   # similarities held at a time (16 MB)
+_CELLS = 4_000_000  # similarities held at a time (16 MB)
 
 
 def units(vectors: Vector, dimension: int) -> tuple[Vector, Bools]:

@@ -31,8 +31,8 @@ __all__ = ["RowNumbers", "ScopeView", "Vector", "ViewChanges", "ViewRow"]
 DEAD_SHARE = 0.25
 """A view is compacted when more than this share of its rows is dead."""
 
-_FEW = 64            # dead rows that are not worth compacting
-_BLOCK = 4096        # vectors converted at a time
+_FEW = 64  # dead rows that are not worth compacting
+_BLOCK = 4096  # vectors converted at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,10 @@ _NUMBERS: dict[str, type] = {
 }
 _CODES = ("kind", "session", "who")
 _COLUMNS: dict[str, type] = {
-    **_NUMBERS, **dict.fromkeys(_CODES, np.int32), "length": np.int32, "alive": np.bool_,
-    "embedded": np.bool_,
+    **_NUMBERS,
+    **dict.fromkeys(_CODES, np.int32),
+    "length": np.int32,
+    **dict.fromkeys(("alive", "embedded"), np.bool_),
 }
 
 
@@ -91,15 +93,13 @@ class _Names:
     def code(self, text: str) -> int:
         return self.codes.setdefault(text, len(self.codes))
 
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.codes)
-
 
 class ScopeView:
     """One scope's hot records as arrays. Row numbers hold until the next `advance`.
 
     Every array is parallel to the rows, dead ones included, and has `extent` entries; `alive` tells
-    which rows count. A record of 30 terms and 384 dimensions takes about 2.2 kB.
+    which rows count. A record of 27 terms and 384 dimensions takes about 2 kB, up to
+    twice that after growing by one.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -173,7 +173,7 @@ class ScopeView:
     @property
     def who_names(self) -> tuple[str, ...]:
         """Names of speakers by code, "" first."""
-        return self._names["who"].names()
+        return tuple(self._names["who"].codes)
 
     @property
     def turn_links(self) -> TurnLinks:
@@ -341,7 +341,6 @@ class ScopeView:
         lengths = self._postings.add(first, [row.terms for row in rows])
         self._columns["length"][span] = lengths
         self._columns["alive"][span] = True
-        self._columns["embedded"][span] = False
         self._put_vectors(first, rows)
         ids = [row.id for row in rows]
         self._ids.extend(ids)
@@ -383,7 +382,7 @@ class ScopeView:
         self._rows = {record_id: row for row, record_id in enumerate(self._ids)}
         self._extent = len(keep)
         for name in _CODES:
-            texts = self._names[name].names()
+            texts = tuple(self._names[name].codes)
             codes = self._columns[name]
             used = np.unique(codes)
             self._names[name] = kept = _Names(texts[code] for code in used)
@@ -393,6 +392,6 @@ class ScopeView:
 
 
 def _grown(array: NDArray[Any], used: int, room: int) -> NDArray[Any]:
-    larger = np.zeros((room, *array.shape[1:]), array.dtype)   # pages not written yet cost nothing
+    larger = np.zeros((room, *array.shape[1:]), array.dtype)  # pages not written yet cost nothing
     larger[:used] = array[:used]
     return larger

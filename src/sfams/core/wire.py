@@ -145,13 +145,13 @@ class _Reader:
     def text(self, name: str, default: str | None = None) -> str:
         value = self._shape.get(name, default)
         if not isinstance(value, str):
-            raise InvalidInputError(f"{name}: expected text", field=name)  # noqa: EM102, TRY003
+            raise InvalidInputError(f"{name}: expected text", field=name)
         return value
 
     def number(self, name: str, default: float) -> float:
         value = self._shape.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise InvalidInputError(f"{name}: expected a number", field=name)  # noqa: EM102, TRY003
+            raise InvalidInputError(f"{name}: expected a number", field=name)
         return float(value)
 
     def flag(self, name: str) -> bool:
@@ -198,7 +198,9 @@ def _read(reader: _Reader) -> MemoryRecord:
         updated_at=reader.maybe_moment("updated_at") or created,
         expires_at=reader.maybe_moment("expires_at"),
         grace_until=reader.maybe_moment("grace_until"),
-        entities=tuple(Entity(e.text("name"), e.text("type", "")) for e in reader.objects("entities")),
+        entities=tuple(
+            Entity(e.text("name"), e.text("type", "")) for e in reader.objects("entities")
+        ),
         tags=reader.texts("tags"),
         metadata=reader.mapping("metadata"),
         source=Source(
@@ -209,7 +211,8 @@ def _read(reader: _Reader) -> MemoryRecord:
         ),
         claim=_read_claim(reader),
         relations=tuple(
-            Relation(r.text("type"), RecordId(r.text("target"))) for r in reader.objects("relations")
+            Relation(r.text("type"), RecordId(r.text("target")))
+            for r in reader.objects("relations")
         ),
         derived_from=tuple(RecordId(value) for value in reader.texts("derived_from")),
         usage=_read_usage(reader.object("usage")),

@@ -33,9 +33,7 @@ _LAST_ACT = {
 }
 
 
-def explain(
-    engine: Engine, scope: Scope, subject: str, query: str | None, k: int
-) -> Explanation:
+def explain(engine: Engine, scope: Scope, subject: str, query: str | None, k: int) -> Explanation:
     """Tell what became of a memory; with `query`, also at which place it ranks for that question.
 
     `subject` is a record id, or a text as it was (or should have been) remembered.

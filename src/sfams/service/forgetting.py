@@ -9,7 +9,7 @@ from datetime import datetime
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, PlanState, Reason, Receipt
 from sfams.core.planner import plan_forgetting as make_plan
-from sfams.core.policy import RetentionPolicy, policy_from_json
+from sfams.core.policy import RetentionPolicy, undo_window
 from sfams.core.record import MemoryRecord, PlanId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.errors import BlastRadiusError, ConflictError, NotFoundError, PlanStaleError
@@ -77,7 +77,7 @@ def apply(
                 break
             events, current = _apply_chunk(transaction, current, now)
         engine.tell(scope, events)
-    return _receipt(engine, current, now)
+    return _receipt(current, now)
 
 
 def _check_applicable(current: ForgettingPlan, *, override: bool) -> None:
@@ -118,7 +118,7 @@ def _apply_chunk(
         cursor=cursor,
         skipped=skipped,
         applied_at=now if done else current.applied_at,
-        undo_until=now + policy_from_json(current.policy).undo_window,
+        undo_until=now + undo_window(current.policy),
     )
     transaction.transition(current.scope, transitions, now)
     transaction.append(current.scope, events)
@@ -162,12 +162,12 @@ def _event(step: ForgettingStep, plan_id: PlanId, now: datetime) -> MemoryEvent:
         detail={
             "reason": step.reason.value,
             "score": step.score,
-            "parts": {name: value for name, value in step.parts.items()},
+            "parts": dict(step.parts),
         },
     )
 
 
-def _receipt(engine: Engine, current: ForgettingPlan, now: datetime) -> Receipt:
+def _receipt(current: ForgettingPlan, now: datetime) -> Receipt:
     done = [step for step in current.steps if step.record_id not in current.skipped]
     return Receipt(
         plan_id=current.id,

@@ -51,9 +51,7 @@ def get(engine: Engine, scope: Scope, record_id: str) -> MemoryRecord:
         return fetch(reader, scope, [check_id(record_id)])[0]
 
 
-def list_records(
-    engine: Engine, scope: Scope, page: Page, fields: Mapping[str, object]
-) -> Listing:
+def list_records(engine: Engine, scope: Scope, page: Page, fields: Mapping[str, object]) -> Listing:
     """List one page of matching records."""
     if not 1 <= page.limit <= MAX_LIMIT:
         message = f"limit: must lie in 1..{MAX_LIMIT}, got {page.limit}"
@@ -134,18 +132,8 @@ def _neighbours(
     reader: Reader, scope: Scope, records: Sequence[MemoryRecord]
 ) -> Sequence[MemoryRecord]:
     later = {r.validity.superseded_by for r in records if r.validity.superseded_by is not None}
-    events = reader.history(scope, [record.id for record in records])
-    earlier = {
-        RecordId(str(old))
-        for event in events
-        for old in _superseded_in(event)
-    }
-    return reader.get(scope, sorted(later | earlier))
-
-
-def _superseded_in(event: MemoryEvent) -> list[str]:
-    listed = event.detail.get("supersedes", [])
-    return [str(item) for item in listed] if isinstance(listed, list) else []
+    earlier = reader.replaced_by(scope, [record.id for record in records])
+    return reader.get(scope, sorted(later.union(earlier)))
 
 
 def stats(engine: Engine, scope: Scope) -> ScopeStats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Unpack
+from typing import Self, Unpack
 
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft, DraftFields, draft_from_mapping, make_draft
@@ -56,7 +56,7 @@ class Memory:
         """Name the scope and the store, never content."""
         return f"Memory(scope={str(self.scope)!r}, store={self._engine.store.location!r})"
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         """Use the memory in a `with` block."""
         return self
 
@@ -227,9 +227,7 @@ class Memory:
         with self._engine.store.read() as reader:
             return reader.plans(self.scope, limit)
 
-    def forget(
-        self, plan: ForgettingPlan | str, *, override_blast_radius: bool = False
-    ) -> Receipt:
+    def forget(self, plan: ForgettingPlan | str, *, override_blast_radius: bool = False) -> Receipt:
         """Carry a plan out. What changed or was used since is skipped and reported.
 
         Raises:

@@ -59,9 +59,7 @@ def _attach(
         if attached:
             claim_model(engine, transaction)
         events = [
-            MemoryEvent(
-                type=EventType.EMBEDDED, at=now, record_id=e.record.id, actor=Actor.SYSTEM
-            )
+            MemoryEvent(type=EventType.EMBEDDED, at=now, record_id=e.record.id, actor=Actor.SYSTEM)
             for e in attached
         ]
         transaction.replace(entries)

@@ -94,7 +94,9 @@ def context(
     if fields.get("count", True):
         shown = frozenset(block.ids)
         hits = tuple(hit for hit in found.hits if hit.record.id in shown)
-        _count(engine, replace(found, hits=hits), engine.now(), cast("str | None", fields.get("turn")))
+        _count(
+            engine, replace(found, hits=hits), engine.now(), cast("str | None", fields.get("turn"))
+        )
     return block
 
 

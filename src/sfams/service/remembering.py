@@ -32,7 +32,7 @@ from sfams.core.record import (
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
-from sfams.ports import Entry, Reader, Transaction
+from sfams.ports import Entry, Reader, Transaction, UsageDelta
 from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.listing import fetch
@@ -210,9 +210,7 @@ def _surroundings(
 ) -> Surroundings:
     scope, draft, record = item.record.scope, item.draft, item.record
     keys = {} if draft.key is None else transaction.by_key(scope, [draft.key])
-    neighbours = tuple(
-        replace(near, id=aliases.get(near.id, near.id)) for near in item.neighbours
-    )
+    neighbours = tuple(replace(near, id=aliases.get(near.id, near.id)) for near in item.neighbours)
     return Surroundings(
         by_key=keys.get(draft.key) if draft.key is not None else None,
         by_hash=transaction.by_hash(scope, [record.content_hash]).get(record.content_hash),
@@ -234,6 +232,7 @@ def _write(
     if decision.duplicate_of is None:
         entry = Entry(_standing(item.record, decision), item.terms, item.vector)
         transaction.insert([entry])
+        _bring_usage(transaction, item)
         detail: dict[str, JsonValue] = {"outcome": decision.outcome.value}
         if decision.supersedes:
             detail["supersedes"] = list(decision.supersedes)
@@ -251,6 +250,14 @@ def _write(
     )
 
 
+def _bring_usage(transaction: Transaction, item: _Item) -> None:
+    """Keep the accesses that an import tells of; without a moment they count as of the creation."""
+    usage, record = item.draft.usage, item.record
+    if usage is not None and (usage.access_count or usage.last_accessed_at):
+        at = usage.last_accessed_at or record.created_at
+        transaction.add_usage(record.scope, [UsageDelta(record.id, usage.access_count, 0, at)])
+
+
 def _standing(record: MemoryRecord, decision: Admission) -> MemoryRecord:
     if decision.outcome is not Outcome.OUTDATED:
         return replace(record, twin=decision.twin)
@@ -261,6 +268,4 @@ def _standing(record: MemoryRecord, decision: Admission) -> MemoryRecord:
 def _event(
     kind: EventType, record_id: RecordId, now: datetime, detail: dict[str, JsonValue]
 ) -> MemoryEvent:
-    return MemoryEvent(
-        type=kind, at=now, record_id=record_id, actor=Actor.ADMISSION, detail=detail
-    )
+    return MemoryEvent(type=kind, at=now, record_id=record_id, actor=Actor.ADMISSION, detail=detail)

@@ -12,7 +12,7 @@ from sfams.core.plan import ForgettingPlan, PlanState, Receipt
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError, NotFoundError
-from sfams.ports import Reader, Transition
+from sfams.ports import Reader
 from sfams.service.engine import Engine
 from sfams.service.forgetting import load, newest_applied
 from sfams.service.listing import check_id, fetch
@@ -91,7 +91,9 @@ def _refuse_unfit(
 ) -> None:
     window = engine.policy.undo_window
     waking = [record for record in records if record.status is not Status.LIVE]
-    taken = dict(reader.by_hash(records[0].scope, [r.content_hash for r in waking])) if waking else {}
+    taken = (
+        dict(reader.by_hash(records[0].scope, [r.content_hash for r in waking])) if waking else {}
+    )
     for record in records:
         if not restorable(record, now, window):
             message = f"{record.id} was deleted more than {window.days} days ago"

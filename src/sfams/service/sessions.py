@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from sfams.core.scope import Scope
 from sfams.core.text import is_blank
 from sfams.errors import InvalidInputError
@@ -50,7 +52,7 @@ class Session:
         with self._engine.store.write() as transaction:
             transaction.end_session(self._scope, self.id, self._engine.now())
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         """Use the session in a `with` block."""
         return self
 

@@ -74,7 +74,9 @@ def update(
 
 def _check_changeable(record: MemoryRecord, expected_version: int | None) -> None:
     if expected_version is not None and record.version != expected_version:
-        message = f"{record.id} is at version {record.version}, not {expected_version}; read it again"
+        message = (
+            f"{record.id} is at version {record.version}, not {expected_version}; read it again"
+        )
         raise ConflictError(message, id=record.id, version=record.version)
     if record.status is not Status.LIVE:
         message = f"{record.id} is {record.status}; restore it before changing it"
@@ -94,7 +96,7 @@ def _check_still(transaction: Transaction, before: MemoryRecord, after: MemoryRe
 
 
 def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) -> MemoryRecord:
-    given: dict[str, Any] = dict(fields)
+    given: dict[str, Any] = {**_old_claim(before, fields), **fields}
     content = given.pop("content", before.content)
     draft = make_draft(content, given)
     source = Source(
@@ -110,7 +112,9 @@ def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) 
         source=source,
         claim=_claim(before, draft, fields),
         validity=_validity(before, draft, fields),
-        expires_at=draft.expiry(now) if {"ttl", "expires_at"} & fields.keys() else before.expires_at,
+        expires_at=draft.expiry(now)
+        if {"ttl", "expires_at"} & fields.keys()
+        else before.expires_at,
         language=language_of(content),
         tokens=count_tokens(content),
         version=before.version + 1,
@@ -120,11 +124,19 @@ def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) 
 
 
 _SOURCE = ("who", "role", "session", "turn")
+_CLAIM = frozenset({"subject", "attribute", "value"})
 _PLAIN = ("importance", "entities", "tags", "metadata", "trust", "sensitivity")
 
 
+def _old_claim(before: MemoryRecord, fields: Mapping[str, object]) -> dict[str, str]:
+    """Give the parts of a claim that a change of another part leaves as they are."""
+    if before.claim is None or not _CLAIM & fields.keys():
+        return {}
+    return {name: part for name in _CLAIM if (part := getattr(before.claim, name))}
+
+
 def _claim(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Claim | None:
-    return draft.claim if {"subject", "attribute", "value"} & fields.keys() else before.claim
+    return draft.claim if _CLAIM & fields.keys() else before.claim
 
 
 def _validity(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Validity:

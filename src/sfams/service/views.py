@@ -52,7 +52,9 @@ class ViewCache:
 
     def _shed(self) -> None:
         rows = sum(len(slot.view) for slot in self._slots.values())
-        while len(self._slots) > 1 and (len(self._slots) > self._max_scopes or rows > self._max_rows):
+        while len(self._slots) > 1 and (
+            len(self._slots) > self._max_scopes or rows > self._max_rows
+        ):
             _, dropped = self._slots.popitem(last=False)
             rows -= len(dropped.view)
 

@@ -1,0 +1,485 @@
+"""Fill in what the pages repeat from the code, between `<!-- begin: name -->` and `<!-- end -->`.
+
+`python docs/generate.py` writes the sections anew; with `--check` it only names the pages that are
+out of date and ends with exit code 1.
+"""  # noqa: INP001  a script beside the pages, no package
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import sfams
+from sfams import errors
+from sfams.bridges import chat_values
+from sfams.cli import output, reading
+from sfams.cli.app import app
+from sfams.cli.exits import EXIT_CODES, UNEXPECTED
+from sfams.cli.forgetting import Taking
+from sfams.core import checks, cues, draft, importance, lexical, retention, text, weights
+from sfams.core.policy import PRESETS, Budget, RetentionPolicy
+from sfams.core.query import Mode, Order
+from sfams.core.record import Tier
+from sfams.core.scope import MAX_PART_LENGTH, MAX_PARTS
+from sfams.core.selecting import FilterFields
+from sfams.providers import bundled, hashing, use_multilingual
+from sfams.service import archive, forgetting, listing, recalling, remembering, sessions, usage
+from sfams.settings import PREFIX, Settings
+
+DOCS = Path(__file__).parent
+_SECTION = re.compile(r"(<!-- begin: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+Row = Sequence[object]
+
+
+def table(head: Row, rows: Iterable[Row]) -> str:
+    """Write a Markdown table."""
+    lines = [_row(head), _row(["---"] * len(head)), *map(_row, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Row) -> str:
+    flat = (" ".join(str(cell).split()).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(flat)} |"
+
+
+def first_sentence(thing: object) -> str:
+    """Give the first sentence of a docstring."""
+    paragraph = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+    found = re.match(r".*?\.(?=\s|$)", flat := " ".join(paragraph.split()))
+    return found[0] if found else flat
+
+
+def code(value: object) -> str:
+    """Quote a value as code; nothing for what is not set."""
+    return "" if value in (None, "", inspect.Parameter.empty) else f"`{value}`"
+
+
+# ── Commands ─────────────────────────────────────────────────────────────────────────────────────
+
+_SHARED = ("Everywhere", "Which memories")
+_FILTERS = """\
+The filters of `recall`, `context`, `ls` and `erase`. `erase` reaches every status, and expired
+memories too, so it has neither `--status` nor `--expired`.
+"""
+_FREE = ("install_completion", "show_completion", "help")
+_CHOICES: dict[str, Iterable[str]] = {"action": Taking, "mode": Mode, "order": Order, "tier": Tier}
+
+
+def commands() -> str:
+    """List every command with its help and its own options, and shared options once."""
+    group: Any = typer.main.get_command(app)
+    shared: dict[str, dict[str, Any]] = {panel: {} for panel in _SHARED}
+    parts = []
+    for name, command in group.commands.items():
+        own = []
+        for each in command.params:
+            panel = getattr(each, "rich_help_panel", None)
+            if panel in shared:
+                shared[panel][each.name] = each
+            elif each.name not in _FREE:
+                own.append(each)
+        panels = {getattr(each, "rich_help_panel", None) for each in command.params}
+        parts.append(_command(name, command, own, filtered=_SHARED[1] in panels))
+    head = [
+        "### Everywhere\n\nBefore or after the name of a command.\n",
+        _options([*shared["Everywhere"].values(), *_root_only(group)]),
+        f"### Which memories\n\n{_FILTERS}\n",
+        _options(shared["Which memories"].values()),
+    ]
+    overview = table(
+        ["command", "what it does"],
+        [(f"[{name}](#{name})", _help(each)) for name, each in group.commands.items()],
+    )
+    return "\n".join([overview, *parts, *head])
+
+
+def _root_only(group: Any) -> Iterator[Any]:  # noqa: ANN401  # typer's own classes have moved about
+    return (each for each in group.params if each.name == "version")
+
+
+def _help(command: Any) -> str:  # noqa: ANN401  # as above
+    return " ".join((command.help or "").partition("\n\n")[0].split())
+
+
+def _command(name: str, command: Any, own: Sequence[Any], *, filtered: bool) -> str:  # noqa: ANN401
+    arguments = [each for each in own if each.param_type_name == "argument"]
+    usage_line = " ".join([f"sfams {name}", *(_place(each) for each in arguments), "[options]"])
+    lines = [f"### {name}\n", f"`{usage_line}`\n", f"{_help(command)}\n"]
+    options = [each for each in own if each.param_type_name == "option"]
+    if options:
+        lines.append(_options(options))
+    if filtered:
+        lines.append("And the filters of [Which memories](#which-memories).\n")
+    return "\n".join(lines)
+
+
+def _place(argument: Any) -> str:  # noqa: ANN401  # as above
+    name = argument.metavar or argument.name.upper()
+    return name if argument.required else f"[{name}]"
+
+
+def _options(options: Iterable[Any]) -> str:
+    return table(["option", "meaning"], [(_spelling(each), _meaning(each)) for each in options])
+
+
+def _spelling(option: Any) -> str:  # noqa: ANN401  # as above
+    value = f" `{option.metavar}`" if option.metavar else ""
+    return ", ".join(map(code, option.opts)) + value
+
+
+def _meaning(option: Any) -> str:  # noqa: ANN401  # as above
+    choices = ", ".join(_CHOICES.get(option.name, ()))
+    return f"{option.help or ''}{f' One of {choices}.' if choices else ''}"
+
+
+# ── Python ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def verbs() -> str:
+    """List the methods of Memory."""
+    methods = [
+        (name, each)
+        for name, each in vars(sfams.Memory).items()
+        if inspect.isfunction(each) and not name.startswith("_")
+    ]
+    return table(
+        ["call", "what it does"],
+        [(f"`{name}{_signature(each)}`", first_sentence(each)) for name, each in methods],
+    )
+
+
+def _signature(function: Callable[..., object]) -> str:
+    signature = inspect.signature(function)
+    shown = []
+    star = False
+    for name, each in list(signature.parameters.items())[1:]:
+        if each.kind is each.KEYWORD_ONLY and not star:
+            shown.append("*")
+            star = True
+        prefix = "**" if each.kind is each.VAR_KEYWORD else ""
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        shown.append(f"{prefix}{name}: {_annotation(each.annotation)}{default}")
+    return f"({', '.join(shown)}) -> {_annotation(signature.return_annotation)}"
+
+
+def _annotation(annotation: object) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+
+
+def names() -> str:
+    """List what `import sfams` offers."""
+    return table(
+        ["name", "what it is"],
+        [(code(name), first_sentence(getattr(sfams, name))) for name in sfams.__all__],
+    )
+
+
+def draft_fields() -> str:
+    """List the fields of `remember`, each with the text that stands below it in the code."""
+    body = _class_body(draft.DraftFields)
+    meanings: dict[str, str] = {}
+    for field, doc in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            value = doc.value if isinstance(doc, ast.Expr) else None
+            meanings[field.target.id] = str(ast.literal_eval(value)) if value else ""
+    rows = [(code(name), meanings[name]) for name in draft.DraftFields.__annotations__]
+    return table(["field", "meaning"], rows)
+
+
+def _class_body(cls: type) -> list[ast.stmt]:
+    node = ast.parse(inspect.getsource(cls)).body[0]
+    assert isinstance(node, ast.ClassDef)  # noqa: S101  # it is the source of a class
+    return node.body
+
+
+def recall_fields() -> str:
+    """List the fields of `recall`: its own, then the filters."""
+    own = _described(recalling.RecallFields)
+    return table(["field", "meaning"], [*own, *_described(FilterFields)])
+
+
+def _described(cls: type) -> list[Row]:
+    text_ = (inspect.getdoc(cls) or "").replace("\n    ", " ").replace("; tier: ", "\ntier: ")
+    lines = text_.split("\n")
+    entries = (line.partition(": ") for line in lines if re.match(r"[a-z_]+(, [a-z_]+)?: ", line))
+    return [
+        (", ".join(code(name) for name in named.split(", ")), meaning)
+        for named, _, meaning in entries
+    ]
+
+
+# ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def presets() -> str:
+    """Set the presets side by side."""
+    policies = {name: build() for name, build in PRESETS.items()}
+    rows: list[Row] = [
+        (code(each.name), *(_shown(getattr(policy, each.name)) for policy in policies.values()))
+        for each in dataclasses.fields(RetentionPolicy)
+        if each.name != "name"
+    ]
+    return table(["field", *map(code, policies)], rows)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, retention.Linear):
+        return "`classic`" if value == retention.classic() else "`Linear()`"
+    if isinstance(value, Budget):
+        return f"{value.records:,} records" if value.records is not None else "none"
+    return "none" if value is None else _number(value)
+
+
+def linear() -> str:
+    """Set the default model and the classic one side by side."""
+    plain, classic = retention.Linear().parameters(), retention.classic().parameters()
+    rows = [(code(name), plain[name], classic[name]) for name in plain]
+    return table(["parameter", "`Linear()`", "`classic`"], rows)
+
+
+def signals() -> str:
+    """List how much each signal counts in a recall."""
+    default = weights.RankingWeights()
+    rows = [
+        (code(each.name), _number(getattr(default, each.name)))
+        for each in dataclasses.fields(weights.RankingWeights)
+    ]
+    return table(["weight", "default"], rows)
+
+
+def _number(value: object) -> str:
+    if isinstance(value, timedelta):
+        return f"{value.days} days" if value else "0"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def calibration() -> str:
+    """List what unrelated texts look like under each embedder."""
+    known = (
+        ("`bundled`: multilingual-e5-small", bundled.DIMENSION, bundled.CALIBRATION),
+        (
+            "`bundled` where that has no wheel: USE multilingual",
+            use_multilingual.DIMENSION,
+            use_multilingual.CALIBRATION,
+        ),
+        ("`hashing`: no model", hashing.HashingEmbedder().dimension, hashing.CALIBRATION),
+    )
+    rows = [(name, size, each.mean, each.deviation) for name, size, each in known]
+    return table(["embedder", "dimensions", "mean", "deviation"], rows)
+
+
+def features() -> str:
+    """List the content prior."""
+    rows = [
+        (each.name, f"{each.coefficient:+.2f}", each.kind or "", _fires(each))
+        for each in cues.FEATURES
+    ]
+    return table(
+        ["feature", "coefficient", "kind", "fires on, for instance"],
+        [("(bias)", f"{cues.BIAS:+.2f}", "", "every text"), *rows],
+    )
+
+
+_COUNTED = {
+    "short": f"fewer than {importance._SHORT} words",  # noqa: SLF001  # the page names the number
+    "wordless": "no word at all",
+    "nothing else": f"small talk of fewer than {importance._BRIEF} words and nothing above 0",  # noqa: SLF001
+    "number": "a digit",
+    "amount": "a number with a unit or currency",
+    "code": "letters and a number, as in TN-88",
+    "name": "a capital inside a sentence, @name",
+    "foreign name": "Latin letters inside Chinese text",
+    "question": "a question mark, 吗, 呢",
+}
+
+
+def _fires(feature: cues.Feature) -> str:
+    cues_ = feature.cues.split("|")
+    latin = [cue for cue in cues_ if cue.isascii() and cue]
+    chinese = [cue for cue in cues_ if not cue.isascii()]
+    return _COUNTED.get(feature.name) or ", ".join([*latin[:4], *chinese[:2]])
+
+
+def limits() -> str:
+    """List every limit of input."""
+    rows: list[Row] = [
+        ("content", f"{checks.MAX_CONTENT:,} characters", "refused"),
+        ("query of `recall`", f"{recalling.MAX_QUERY:,} characters", "refused"),
+        ("`k` of `recall`", f"1 to {recalling.MAX_K:,}", "refused"),
+        ("`limit` of `list`", f"1 to {listing.MAX_LIMIT:,}", "refused; page on with `next`"),
+        ("`tokens` of `context`", "1 or more", "refused; what does not fit is left out, counted"),
+        ("tags, entities, links", f"{checks.MAX_ITEMS} each", "refused"),
+        ("a tag", f"{checks.MAX_TAG} characters", "refused"),
+        ("an entity's name", f"{checks.MAX_NAME} characters", "refused"),
+        ("an entity's type", f"{checks.MAX_TYPE} of a-z, 0-9, _", "refused"),
+        (
+            "`who`, `role`, `key`, `subject`, `attribute`",
+            f"{checks.MAX_NAME} characters",
+            "refused",
+        ),
+        ("`session`", f"{sessions.MAX_SESSION_LENGTH} characters", "refused"),
+        ("`value` of a claim", f"{checks.MAX_VALUE:,} characters", "refused"),
+        ("metadata", f"{checks.MAX_METADATA:,} bytes as JSON", "refused"),
+        ("metadata, nesting", f"{checks.MAX_DEPTH} levels", "refused"),
+        ("whole numbers", "0 to 2^63 - 1; in metadata negative too", "refused"),
+        ("`importance`, `trust`, `min_score`", "0 to 1, finite", "refused"),
+        ("kind", "64 characters, and 64 behind one `:`", "refused"),
+        ("relation type", "64 characters", "refused"),
+        ("scope", f"{MAX_PARTS} parts of {MAX_PART_LENGTH} characters", "refused"),
+        ("moments", "years 1 to 9999", "refused"),
+        ("`ttl`", "above zero; beyond the year 9999 it never ends", "zero and less are refused"),
+    ]
+    return table(["what", "limit", "beyond it"], rows)
+
+
+def bounds() -> str:
+    """List the bounds of the inner workings."""
+    read = f"the first {bundled.HEAD_CHARACTERS:,} and last {bundled.TAIL_CHARACTERS:,} characters"
+    rows: list[Row] = [
+        (
+            "keywords",
+            f"the first {text._LONGEST_TERM} characters of a word",  # noqa: SLF001
+            "the rest of that word is not searchable",
+        ),
+        (
+            "bundled embedder",
+            f"{read} of a text above {bundled.MODEL_WINDOW} tokens",
+            "the middle is found by keywords",
+        ),
+        (
+            "estimate of importance",
+            f"the first {importance._MOST_READ:,} characters",  # noqa: SLF001
+            "what follows does not count",
+        ),
+        (
+            "recall with a `status` other than live",
+            f"the newest {archive.LIMIT:,} records that match",
+            "the result carries a warning",
+        ),
+        ("`remember_many`", f"{remembering.CHUNK} texts a transaction", "the next one follows"),
+        ("`forget`", f"{forgetting.CHUNK} steps a transaction", "the next one follows"),
+        (
+            "access counts",
+            f"{usage.FLUSH_AT} distinct records are buffered",
+            "written; a killed process loses at most these",
+        ),
+        (
+            "`turn` of `recall`",
+            f"the last {usage._TURNS_REMEMBERED:,} record and turn pairs of a process",  # noqa: SLF001
+            "an older pair may count again",
+        ),
+        ("a text in a table of the CLI", f"{output.PREVIEW} characters", "cut, marked with `…`"),
+        ("a hit of `sfams recall`", f"{reading.SHOWN} characters", "cut, marked with `…`"),
+        ("a refused value in a report", f"{chat_values.MAX_SHOWN} characters", "cut, with `…`"),
+    ]
+    return table(["what", "bound", "beyond it"], rows)
+
+
+def bm25() -> str:
+    """Name the constants of the keyword score."""
+    return f"`k1 = {lexical.K1}`, `b = {lexical.B}`, `SCALE = {lexical.SCALE}`\n"
+
+
+# ── Settings and errors ──────────────────────────────────────────────────────────────────────────
+
+
+def settings() -> str:
+    """List the settings."""
+    rows = [
+        (
+            code(name),
+            code(PREFIX + name.upper()),
+            code(each.default) or "empty",
+            each.description or "",
+        )
+        for name, each in Settings.model_fields.items()
+    ]
+    return table(["name", "variable", "default", "meaning"], rows)
+
+
+def error_tree() -> str:
+    """Repeat the tree that the code draws, and say how each class ends a command."""
+    paragraphs = (errors.__doc__ or "").split("\n\n")
+    drawn = next(part for part in paragraphs if "├──" in part)
+    classes = [
+        each
+        for each in vars(errors).values()
+        if inspect.isclass(each) and issubclass(each, errors.SfamsError)
+    ]
+    rows = [
+        (code(each.__name__), _exit_code(each), "yes" if each.retryable else "", each.__doc__)
+        for each in classes
+    ]
+    listed = table(["class", "exit code", "worth another try", "says"], rows)
+    return f"```text\n{drawn.strip()}\n```\n\n{listed}"
+
+
+def _exit_code(error: type[errors.SfamsError]) -> int:
+    return next((number for kind, number in EXIT_CODES if issubclass(error, kind)), UNEXPECTED)
+
+
+# ── Pages ────────────────────────────────────────────────────────────────────────────────────────
+
+SECTIONS: dict[str, Callable[[], str]] = {
+    "bm25": bm25,
+    "bounds": bounds,
+    "calibration": calibration,
+    "commands": commands,
+    "draft-fields": draft_fields,
+    "error-tree": error_tree,
+    "features": features,
+    "limits": limits,
+    "linear": linear,
+    "names": names,
+    "presets": presets,
+    "recall-fields": recall_fields,
+    "settings": settings,
+    "signals": signals,
+    "verbs": verbs,
+}
+
+
+def filled(page: str) -> str:
+    """Write every section of a page anew."""
+    return _SECTION.sub(lambda found: f"{found[1]}{SECTIONS[found[2]]()}{found[3]}", page)
+
+
+def used() -> set[str]:
+    """Name the sections that stand in some page."""
+    return {
+        found[2]
+        for path in DOCS.rglob("*.md")
+        for found in _SECTION.finditer(path.read_text("utf-8"))
+    }
+
+
+def stale() -> list[Path]:
+    """Name the pages that are out of date."""
+    pages = ((path, path.read_text("utf-8")) for path in sorted(DOCS.rglob("*.md")))
+    return [path for path, page in pages if filled(page) != page]
+
+
+def main() -> int:
+    """Write, or with --check compare."""
+    check = "--check" in sys.argv[1:]
+    found = stale()
+    for path in found:
+        sys.stdout.write(f"{'out of date' if check else 'written'}: {path.relative_to(DOCS)}\n")
+        if not check:
+            path.write_text(filled(path.read_text("utf-8")), "utf-8")
+    return 1 if check and found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The command line: every verb of `Memory` as a command of `sfams`."""

@@ -1,0 +1,171 @@
+"""The JSON documents of the commands: what the verbs answer, in the words of `core.wire`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+
+from sfams.cli.output import PREVIEW, preview
+from sfams.core.context import ContextBlock
+from sfams.core.moments import format_moment
+from sfams.core.plan import ForgettingPlan, ForgettingStep, Receipt
+from sfams.core.query import RecallResult
+from sfams.core.record import MemoryRecord, RecordId
+from sfams.core.wire import event_to_wire, record_to_wire
+from sfams.ports import ScopeStats
+from sfams.service.health import Checkup
+from sfams.service.results import EraseReceipt, Explanation, RememberResult
+
+Json = dict[str, object]
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else format_moment(value)
+
+
+def remembered_json(result: RememberResult) -> Json:
+    """Write what became of one text."""
+    return {
+        "id": result.id,
+        "outcome": result.outcome.value,
+        "superseded": list(result.superseded),
+        "twin": None if result.twin is None else asdict(result.twin),
+        "embedded": result.embedded,
+        "warnings": list(result.warnings),
+    }
+
+
+def recalled_json(query: str | None, result: RecallResult) -> Json:
+    """Write hits, records whole."""
+    return {
+        "query": query,
+        "mode": result.mode.value,
+        "hits": [
+            {"score": hit.score, "parts": dict(hit.parts), "record": record_to_wire(hit.record)}
+            for hit in result
+        ],
+        "warnings": list(result.warnings),
+    }
+
+
+def context_json(block: ContextBlock) -> Json:
+    """Write a context block."""
+    return {
+        "text": block.text,
+        "tokens": block.tokens,
+        "ids": list(block.ids),
+        "omitted": block.omitted,
+    }
+
+
+def stats_json(stats: ScopeStats) -> Json:
+    """Write the size of a scope."""
+    return {
+        "records": dict(stats.records),
+        "hot": stats.hot,
+        "cold": stats.cold,
+        "hot_tokens": stats.hot_tokens,
+        "vectors": stats.vectors,
+        "pending": stats.pending,
+        "kinds": dict(stats.kinds),
+    }
+
+
+def explanation_json(answer: Explanation) -> Json:
+    """Write what became of a memory."""
+    return {
+        "fate": answer.fate.value,
+        "sentence": answer.sentence,
+        "record_id": answer.record_id,
+        "related": answer.related,
+        "plan_id": answer.plan_id,
+        "at": _moment(answer.at),
+        "reason": answer.reason,
+        "score": answer.score,
+        "parts": dict(answer.parts),
+        "protected": answer.protected,
+        "undoable": answer.undoable,
+        "place": answer.place,
+        "cut_off": answer.cut_off,
+        "events": [event_to_wire(event) for event in answer.events],
+    }
+
+
+def plan_json(plan: ForgettingPlan, records: Mapping[RecordId, MemoryRecord]) -> Json:
+    """Write a plan with all its steps; texts are previews, masked where sensitive."""
+    return {
+        "plan_id": plan.id,
+        "scope": list(plan.scope),
+        "created_at": format_moment(plan.created_at),
+        "state": plan.state.value,
+        "policy": dict(plan.policy),
+        "examined": plan.examined,
+        "hot": plan.hot,
+        "blast_share": plan.blast_share,
+        "blast_limit": plan.blast_limit,
+        "steps": [_step(step, records.get(step.record_id)) for step in plan.steps],
+    }
+
+
+def _step(step: ForgettingStep, record: MemoryRecord | None) -> Json:
+    shape: Json = {
+        "record_id": step.record_id,
+        "version": step.version,
+        "action": step.action.value,
+        "reason": step.reason.value,
+        "score": step.score,
+        "parts": dict(step.parts),
+        "tokens": step.tokens,
+    }
+    if record is not None:
+        shape["kind"] = record.kind
+        shape["created_at"] = format_moment(record.created_at)
+        shape["preview"] = preview(record, PREVIEW)
+    return shape
+
+
+def receipt_json(receipt: Receipt) -> Json:
+    """Write what was done."""
+    return {
+        "plan_id": receipt.plan_id,
+        "at": format_moment(receipt.at),
+        "demoted": receipt.demoted,
+        "deleted": receipt.deleted,
+        "restored": receipt.restored,
+        "erased": receipt.erased,
+        "skipped": dict(receipt.skipped),
+        "undo_until": _moment(receipt.undo_until),
+    }
+
+
+def erased_json(receipt: EraseReceipt) -> Json:
+    """Write the proof of an erasure, or its preview."""
+    return {
+        "at": format_moment(receipt.at),
+        "dry_run": receipt.dry_run,
+        "count": len(receipt.ids),
+        "ids": list(receipt.ids),
+        "hashes": list(receipt.hashes),
+        "residue": receipt.residue.value,
+    }
+
+
+def checkup_json(checkup: Checkup) -> Json:
+    """Write what `doctor` found."""
+    return {
+        "healthy": checkup.healthy,
+        "problems": [
+            {
+                "check": problem.check,
+                "scope": None if problem.scope is None else list(problem.scope),
+                "ids": list(problem.ids),
+                "message": problem.message,
+                "repair": problem.repair,
+            }
+            for problem in checkup.problems
+        ],
+        "repaired": checkup.repaired,
+        "embedded": checkup.embedded,
+        "warnings": list(checkup.warnings),
+    }

@@ -1,0 +1,1 @@
+"""Measuring: replays, baselines, reports."""

@@ -1,0 +1,1 @@
+"""Where records live: dicts (the oracle) and SQLite."""

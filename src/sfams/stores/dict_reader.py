@@ -1,0 +1,410 @@
+"""The dict store's state and everything that can be read from it."""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+
+from sfams.core.columns import ARRAY_FIELDS, Columns
+from sfams.core.events import MemoryEvent
+from sfams.core.keywords import ColdPosting, Terms
+from sfams.core.moments import MISSING, NEVER, to_micros
+from sfams.core.plan import ForgettingPlan
+from sfams.core.query import Filter, Page
+from sfams.core.record import (
+    Claim,
+    EmbeddingState,
+    MemoryRecord,
+    PlanId,
+    RecordId,
+    Relation,
+    Status,
+    Tier,
+)
+from sfams.core.scope import Scope
+from sfams.core.view import Vector, ViewChanges, ViewRow
+from sfams.errors import StoreError
+from sfams.ports import EntityCount, PastVersion, ScopeStats
+from sfams.stores.matching import claim_key, folded, matches, sort_value
+
+_TOMBSTONE_KEY = b"sfams.stores.memory"  # nothing is kept on disk: a fixed key hides enough
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record with its keywords and vector, and the `change_seq` that last touched it."""
+
+    record: MemoryRecord
+    terms: Terms
+    vector: Vector | None
+    seq: int
+
+    @property
+    def live(self) -> bool:
+        """Tell whether the record is live."""
+        return self.record.status is Status.LIVE
+
+    def stands(self, tier: Tier) -> bool:
+        """Tell whether the record is live in this tier."""
+        return self.live and self.record.tier is tier
+
+
+@dataclass(slots=True)
+class ScopeState:
+    """Everything of one scope."""
+
+    seq: int = 0
+    rows: dict[RecordId, Row] = field(default_factory=dict)
+    past: dict[RecordId, tuple[PastVersion, ...]] = field(default_factory=dict)
+    gone: dict[RecordId, int] = field(default_factory=dict)
+    tombstones: dict[bytes, datetime] = field(default_factory=dict)
+    events: list[MemoryEvent] = field(default_factory=list)
+    plans: dict[PlanId, ForgettingPlan] = field(default_factory=dict)
+    turns: dict[str, int] = field(default_factory=dict)
+    ended: dict[str, datetime] = field(default_factory=dict)
+    days: set[date] = field(default_factory=set)
+
+    def copy(self) -> ScopeState:
+        """Copy the containers; what lies in them is immutable."""
+        return ScopeState(
+            self.seq,
+            dict(self.rows),
+            dict(self.past),
+            dict(self.gone),
+            dict(self.tombstones),
+            list(self.events),
+            dict(self.plans),
+            dict(self.turns),
+            dict(self.ended),
+            set(self.days),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything."""
+
+    scopes: dict[Scope, ScopeState]
+    meta: dict[str, str]
+
+
+def tombstone(content_hash: str) -> bytes:
+    """Make what is left of an erased text: an HMAC of its hash."""
+    return hmac.digest(_TOMBSTONE_KEY, content_hash.encode(), "sha256")
+
+
+def detached(record: MemoryRecord) -> MemoryRecord:
+    """Part a record from the caller's metadata, the one thing in it that can be changed."""
+    return replace(record, metadata=deepcopy(dict(record.metadata))) if record.metadata else record
+
+
+class DictReader:
+    """A look at one state."""
+
+    def __init__(self, state: State) -> None:
+        self._current: State | None = state
+
+    def end(self) -> None:
+        """End the look; further calls fail."""
+        self._current = None
+
+    @property
+    def _state(self) -> State:
+        if self._current is None:
+            raise StoreError("this look at the store, or unit of work, is over")
+        return self._current
+
+    def _scope(self, scope: Scope) -> ScopeState:
+        """Give a scope's state, an empty one if it is unknown."""
+        return self._state.scopes.get(scope) or ScopeState()
+
+    def _rows(self, scope: Scope) -> list[Row]:
+        """Give a scope's rows in id order."""
+        return [row for _, row in sorted(self._scope(scope).rows.items())]
+
+    def scopes(self, below: Scope | None = None, /) -> Sequence[Scope]:
+        """List scopes that hold a record, in order of their parts."""
+        return sorted(
+            scope
+            for scope, state in self._state.scopes.items()
+            if state.rows and (below is None or below.covers(scope))
+        )
+
+    def get(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[MemoryRecord]:
+        """Read records whole, in the order of `ids`."""
+        rows = self._scope(scope).rows
+        return [detached(rows[record_id].record) for record_id in ids if record_id in rows]
+
+    def _matching(self, scope: Scope, selection: Filter, now: datetime) -> Iterator[MemoryRecord]:
+        return (row.record for row in self._rows(scope) if matches(row.record, selection, now))
+
+    def find(
+        self, scope: Scope, selection: Filter, page: Page, now: datetime, /
+    ) -> Sequence[MemoryRecord]:
+        """List records that match, one page of them."""
+
+        def place(record: MemoryRecord) -> tuple[float, RecordId]:
+            return sort_value(record, page.order), record.id
+
+        found = sorted(self._matching(scope, selection, now), key=place, reverse=page.descending)
+        if page.after is not None:
+            last = (page.after.value, page.after.id)
+            found = [
+                record
+                for record in found
+                if (place(record) < last if page.descending else place(record) > last)
+            ]
+        return [detached(record) for record in found[: max(page.limit, 0)]]
+
+    def matching(self, scope: Scope, selection: Filter, now: datetime, /) -> frozenset[RecordId]:
+        """Name every record that matches."""
+        return frozenset(record.id for record in self._matching(scope, selection, now))
+
+    def by_hash(self, scope: Scope, hashes: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Find live records by content hash."""
+        return {
+            row.record.content_hash: row.record.id
+            for row in self._rows(scope)
+            if row.live and row.record.content_hash in set(hashes)
+        }
+
+    def replaced_by(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
+        """Name the records whose place these have taken, in id order."""
+        wanted = set(ids)
+        return [
+            row.record.id
+            for row in self._rows(scope)
+            if row.record.validity.superseded_by in wanted
+        ]
+
+    def by_key(self, scope: Scope, keys: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Find records by the caller's key."""
+        return {
+            row.record.key: row.record.id
+            for row in self._rows(scope)
+            if row.record.key is not None and row.record.key in set(keys)
+        }
+
+    def by_claim(self, scope: Scope, claims: Sequence[Claim], /) -> Sequence[MemoryRecord]:
+        """Find live records with the same subject and attribute, in id order."""
+        wanted = {claim_key(claim) for claim in claims}
+        return [
+            detached(row.record)
+            for row in self._rows(scope)
+            if row.live and row.record.claim is not None and claim_key(row.record.claim) in wanted
+        ]
+
+    def pending(self, scope: Scope, limit: int, /) -> Sequence[MemoryRecord]:
+        """List live records that wait for a vector, oldest first."""
+        waiting = [
+            row.record
+            for row in self._rows(scope)
+            if row.live and row.record.embedding is EmbeddingState.PENDING
+        ]
+        waiting.sort(key=lambda record: (record.created_at, record.id))
+        return [detached(record) for record in waiting[:limit]]
+
+    def columns(self, scope: Scope, now: datetime, /) -> Columns:  # noqa: ARG002  (the port's)
+        """Read the live records' columns, in id order; a twin that is not live counts as none."""
+        live = [row.record for row in self._rows(scope) if row.live]
+        names = tuple(sorted({record.kind for record in live}))
+        cells = [
+            _cells(record, self._scope(scope).rows) | {"kinds": names.index(record.kind)}
+            for record in live
+        ]
+        values: dict[str, Any] = {
+            name: np.array([each[name] for each in cells], element)
+            for name, element in ARRAY_FIELDS.items()
+        }
+        return Columns(ids=tuple(record.id for record in live), kind_names=names, **values)
+
+    def changes(self, scope: Scope, after: int, /) -> ViewChanges:
+        """Tell what changed after `after` (0: everything that is hot)."""
+        state = self._scope(scope)
+        return ViewChanges(
+            seq=state.seq,
+            rows=[
+                _view_row(row)
+                for row in self._rows(scope)
+                if row.seq > after and (after or row.stands(Tier.HOT))
+            ],
+            gone=sorted(record_id for record_id, seq in state.gone.items() if seq > after),
+        )
+
+    def change_seq(self, scope: Scope, /) -> int:
+        """Tell the scope's present `change_seq`."""
+        return self._scope(scope).seq
+
+    def vectors(self, scope: Scope, ids: Sequence[RecordId], /) -> Mapping[RecordId, Vector]:
+        """Read vectors by id, hot or cold."""
+        rows = self._scope(scope).rows
+        return {
+            record_id: vector
+            for record_id in ids
+            if record_id in rows and (vector := rows[record_id].vector) is not None
+        }
+
+    def cold_postings(self, scope: Scope, terms: Sequence[int], /) -> Sequence[ColdPosting]:
+        """Find the query's terms in cold live records."""
+        wanted = set(terms)
+        return [
+            ColdPosting(
+                id=row.record.id,
+                term=term,
+                count=count,
+                length=row.terms.length,
+                importance=row.record.importance,
+                created_at=to_micros(row.record.created_at),
+                expires_at=_micros(row.record.expires_at, NEVER),
+            )
+            for row in self._rows(scope)
+            if row.stands(Tier.COLD)
+            for term, count in zip(row.terms.ids.tolist(), row.terms.counts.tolist(), strict=True)
+            if term in wanted
+        ]
+
+    def linked(
+        self, scope: Scope, ids: Sequence[RecordId], /
+    ) -> Sequence[tuple[RecordId, Relation]]:
+        """List relations that start or end at these records, both ends live."""
+        rows = self._scope(scope).rows
+        wanted = set(ids)
+        return [
+            (row.record.id, relation)
+            for row in self._rows(scope)
+            for relation in row.record.relations
+            if wanted & {row.record.id, relation.target}
+            and row.live
+            and _is_live(rows, relation.target)
+        ]
+
+    def entities(self, scope: Scope, /) -> Sequence[EntityCount]:
+        """List entities of live records, most named first, each by its least spelling."""
+        named: dict[tuple[str, str], tuple[set[str], set[RecordId]]] = {}
+        for row in self._rows(scope):
+            for entity in row.record.entities if row.live else ():
+                key = folded(entity.name), entity.type
+                names, ids = named.setdefault(key, (set(), set()))
+                names.add(entity.name)
+                ids.add(row.record.id)
+        counts = [
+            EntityCount(min(names), kind, len(ids)) for (_, kind), (names, ids) in named.items()
+        ]
+        return sorted(counts, key=lambda entity: (-entity.records, entity.name, entity.type))
+
+    def history(
+        self, scope: Scope, ids: Sequence[RecordId], /, *, after: int = 0, limit: int = 1000
+    ) -> Sequence[MemoryEvent]:
+        """Read the log, oldest first."""
+        found = [
+            event
+            for event in self._scope(scope).events
+            if event.number > after and (not ids or event.record_id in set(ids))
+        ]
+        return found[: max(limit, 0)]
+
+    def plan(self, scope: Scope, plan_id: PlanId, /) -> ForgettingPlan | None:
+        """Load a plan."""
+        return self._scope(scope).plans.get(plan_id)
+
+    def plans(self, scope: Scope, limit: int, /) -> Sequence[PlanId]:
+        """List plan ids, newest first."""
+        plans = self._scope(scope).plans.values()
+        newest = sorted(plans, key=lambda plan: (plan.created_at, plan.id), reverse=True)
+        return [plan.id for plan in newest[: max(limit, 0)]]
+
+    def versions(self, scope: Scope, record_id: RecordId, /) -> Sequence[PastVersion]:
+        """List a record's earlier contents, oldest first."""
+        return self._scope(scope).past.get(record_id, ())
+
+    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
+        """Tell which of these content hashes were erased."""
+        erased = self._scope(scope).tombstones
+        return frozenset(each for each in hashes if tombstone(each) in erased)
+
+    def turns(self, scope: Scope, session: str, /) -> int:
+        """Count the turns logged in a session."""
+        return self._scope(scope).turns.get(session, 0)
+
+    def active_days(self, scope: Scope, /) -> Sequence[date]:
+        """List the UTC days on which something was said, ascending."""
+        return sorted(self._scope(scope).days)
+
+    def stats(self, scope: Scope, now: datetime, /) -> ScopeStats:
+        """Measure the scope."""
+        rows = self._rows(scope)
+        fresh = [row for row in rows if row.live and not row.record.expired(now)]
+        hot = [row for row in fresh if row.stands(Tier.HOT)]
+        return ScopeStats(
+            records=_counted(
+                "expired" if row.live and row.record.expired(now) else row.record.status.value
+                for row in rows
+            ),
+            hot=len(hot),
+            cold=len(fresh) - len(hot),
+            hot_tokens=sum(row.record.tokens for row in hot),
+            vectors=sum(row.live and row.vector is not None for row in rows),
+            pending=len(self.pending(scope, len(rows))),
+            kinds=_counted(row.record.kind for row in fresh),
+        )
+
+    def meta(self, name: str, /) -> str | None:
+        """Read a store-wide setting."""
+        return self._state.meta.get(name)
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _micros(moment: datetime | None, absent: int) -> int:
+    return absent if moment is None else to_micros(moment)
+
+
+def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row]) -> dict[str, float]:
+    """Give a record's cells of the columns, but for its kind."""
+    twin = record.twin if record.twin and _is_live(rows, record.twin.id) else None
+    return {
+        "versions": record.version,
+        "importance": record.importance,
+        "created_at": to_micros(record.created_at),
+        "last_accessed_at": _micros(record.usage.last_accessed_at, MISSING),
+        "access_count": record.usage.access_count,
+        "used_count": record.usage.used_count,
+        "expires_at": _micros(record.expires_at, NEVER),
+        "grace_until": _micros(record.grace_until, MISSING),
+        "tokens": record.tokens,
+        "similarity": 0.0 if twin is None else twin.similarity,
+        "pinned": record.pinned,
+        "held": record.held,
+        "cold": record.tier is Tier.COLD,
+    }
+
+
+def _is_live(rows: Mapping[RecordId, Row], record_id: RecordId) -> bool:
+    return record_id in rows and rows[record_id].live
+
+
+def _view_row(row: Row) -> ViewRow:
+    record = row.record
+    return ViewRow(
+        id=record.id,
+        hot=row.stands(Tier.HOT),
+        kind=record.kind,
+        importance=record.importance,
+        created_at=to_micros(record.created_at),
+        expires_at=_micros(record.expires_at, NEVER),
+        session=record.source.session,
+        who=record.source.who,
+        turn=-1 if record.source.turn is None else record.source.turn,
+        tokens=record.tokens,
+        vector=row.vector if row.stands(Tier.HOT) else None,
+        terms=row.terms,
+    )

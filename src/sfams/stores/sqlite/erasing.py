@@ -1,0 +1,67 @@
+"""Erasing: every trace of a record goes, a tombstone stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from sfams.core.moments import to_micros
+from sfams.core.record import RecordId
+from sfams.core.scope import Scope
+from sfams.stores.rows import to_json
+from sfams.stores.sqlite import plans, postings
+from sfams.stores.sqlite.statements import QUERIES
+
+
+class Eraser:
+    """Erases records of one scope inside a transaction. `mark` makes the HMAC of a content hash."""
+
+    def __init__(
+        self, connection: apsw.Connection, scope: Scope, number: int, mark: Callable[[str], bytes]
+    ) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._number = number
+        self._mark = mark
+
+    def erase(self, ids: Sequence[RecordId], at: datetime) -> int:
+        """Remove records; ids that are not in the scope are passed over. Returns how many went."""
+        rows = self._run("erase_targets", to_json(ids))
+        if not rows:
+            return 0
+        ((seq,),) = self._run("change_seq_raise")
+        gone = [record_id for record_id, *_ in rows]
+        postings.remove(
+            self._connection,
+            self._number,
+            postings.cold_among(self._connection, (number for _, number, _ in rows)),
+        )
+        # Vectors, keywords, usage, entities, tags and outgoing relations go with the row.
+        self._connection.executemany(
+            QUERIES["erase_record"], ((number,) for _, number, _ in rows)
+        )
+        for query in ("erase_links", "erase_outbox", "erase_jobs", "event_scrub"):
+            self._run(query, to_json(gone))
+        self._clean_plans(frozenset(gone))
+        self._connection.executemany(
+            QUERIES["tombstone_add"],
+            (
+                (self._number, record_id, self._mark(content_hash), to_micros(at), seq)
+                for record_id, _, content_hash in rows
+            ),
+        )
+        return len(rows)
+
+    def _clean_plans(self, gone: frozenset[RecordId]) -> None:
+        """Take the records out of every saved plan of the scope."""
+        for (plan_id,) in self._run("plan_ids", -1):
+            plan = plans.load(self._connection, self._number, self._scope, plan_id)
+            left = plan and plans.without(plan, gone)
+            if left:
+                plans.save(self._connection, self._number, left)
+
+    def _run(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
+        return self._connection.execute(QUERIES[query], (self._number, *values)).fetchall()

@@ -1,0 +1,379 @@
+-- Every fixed statement of the SQLite store, by name. Values are bound, never formatted in.
+-- `?1` is the scope's number wherever a statement looks into one scope. CROSS JOIN tells SQLite to
+-- begin with the wanted values: it knows nothing of their number and would rather scan the records.
+
+-- name: scope_number
+SELECT number FROM scope WHERE path = ?1;
+
+-- name: scope_add
+INSERT INTO scope (path) VALUES (?1) RETURNING number;
+
+-- name: scope_paths
+SELECT path FROM scope WHERE EXISTS (SELECT 1 FROM record WHERE record.scope = scope.number);
+
+-- name: change_seq
+SELECT change_seq FROM scope WHERE number = ?1;
+
+-- name: change_seq_raise
+UPDATE scope SET change_seq = change_seq + 1 WHERE number = ?1 RETURNING change_seq;
+
+-- name: meta
+SELECT value FROM meta WHERE name = ?1;
+
+-- name: meta_set
+INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: secret
+SELECT value FROM secret WHERE name = ?1;
+
+
+-- ── Records ──────────────────────────────────────────────────────────────────────────────────────
+
+-- name: record_next
+SELECT coalesce(max(number), 0) + 1 FROM record;
+
+-- name: record_numbers
+SELECT record.id, record.number FROM json_each(?2) AS wanted
+CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value;
+
+-- name: past_versions
+SELECT past_version.version, past_version.content, past_version.until FROM record
+JOIN past_version ON past_version.record = record.number
+WHERE record.scope = ?1 AND record.id = ?2 ORDER BY past_version.number;
+
+-- name: past_version_keep
+INSERT INTO past_version (record, version, until, content)
+SELECT number, version, ?3, content FROM record WHERE number = ?1 AND content <> ?2;
+
+-- name: record_vacate
+UPDATE record SET content_hash = 'vacated:' || number, key = NULL WHERE number = ?1;
+
+-- name: record_by_hash
+SELECT content_hash, id FROM record
+WHERE scope = ?1 AND status = 'live' AND content_hash IN (SELECT value FROM json_each(?2)) ORDER BY id;
+
+-- name: record_replaced_by
+SELECT id FROM record
+WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2)) AND status <> 'erased' ORDER BY id;
+
+-- name: record_by_key
+SELECT key, id FROM record
+WHERE scope = ?1 AND status <> 'erased' AND key IN (SELECT value FROM json_each(?2)) ORDER BY id;
+
+-- name: record_by_claim
+SELECT record.id FROM json_each(?2) AS wanted
+CROSS JOIN record ON record.scope = ?1 AND record.subject_key = wanted.value ->> 0
+    AND record.attribute_key = wanted.value ->> 1
+WHERE record.status = 'live' ORDER BY record.id;
+
+-- name: replaced_by
+SELECT id FROM record
+WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2)) ORDER BY id;
+
+-- name: record_waiting
+SELECT id FROM record
+WHERE scope = ?1 AND status = 'live' AND embedding = 'pending' ORDER BY created_at, id LIMIT ?2;
+
+-- name: record_unreadable
+SELECT id FROM record
+WHERE scope = ?1 AND NOT (
+    typeof(version) = 'integer' AND typeof(importance) = 'real' AND typeof(tokens) = 'integer'
+    AND typeof(created_at) = 'integer' AND typeof(recorded_at) = 'integer'
+    AND typeof(updated_at) = 'integer' AND typeof(expires_at) IN ('integer', 'null')
+    AND typeof(grace_until) IN ('integer', 'null') AND typeof(valid_from) IN ('integer', 'null')
+    AND typeof(valid_to) IN ('integer', 'null') AND typeof(turn) IN ('integer', 'null')
+    AND typeof(pinned) = 'integer' AND typeof(held) = 'integer'
+    AND typeof(twin_similarity) IN ('real', 'null') AND typeof(content) = 'text'
+    AND created_at BETWEEN ?2 AND ?3 AND recorded_at BETWEEN ?2 AND ?3
+    AND updated_at BETWEEN ?2 AND ?3 AND coalesce(expires_at, 0) BETWEEN ?2 AND ?3
+    AND coalesce(grace_until, 0) BETWEEN ?2 AND ?3 AND coalesce(valid_from, 0) BETWEEN ?2 AND ?3
+    AND coalesce(valid_to, 0) BETWEEN ?2 AND ?3
+) ORDER BY id;
+
+-- name: entities_of
+SELECT record, name, type FROM entity
+WHERE record IN (SELECT value FROM json_each(?1)) ORDER BY record, position;
+
+-- name: tags_of
+SELECT record, name FROM tag WHERE record IN (SELECT value FROM json_each(?1)) ORDER BY record, position;
+
+-- name: relations_of
+SELECT source, type, target FROM relation
+WHERE source IN (SELECT value FROM json_each(?1)) ORDER BY source, number;
+
+-- name: entity_add
+INSERT INTO entity (record, position, scope, key, name, type) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: entity_clear
+DELETE FROM entity WHERE record = ?1;
+
+-- name: tag_add
+INSERT INTO tag (record, position, scope, name) VALUES (?1, ?2, ?3, ?4);
+
+-- name: tag_clear
+DELETE FROM tag WHERE record = ?1;
+
+-- name: relation_add
+INSERT INTO relation (scope, source, type, target) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING;
+
+-- name: relation_remove
+DELETE FROM relation WHERE scope = ?1 AND source = ?2 AND type = ?3 AND target = ?4;
+
+-- name: relation_clear
+DELETE FROM relation WHERE source = ?1;
+
+-- name: linked
+SELECT source.id, relation.type, relation.target
+FROM relation
+JOIN record AS source ON source.number = relation.source AND source.status = 'live'
+JOIN record AS target ON target.scope = relation.scope AND target.id = relation.target AND target.status = 'live'
+WHERE relation.number IN (
+    SELECT number FROM relation WHERE scope = ?1 AND target IN (SELECT value FROM json_each(?2))
+    UNION
+    SELECT relation.number FROM json_each(?2) AS wanted
+    CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
+    CROSS JOIN relation ON relation.source = record.number
+)
+ORDER BY source.id, relation.number;
+
+-- name: entity_counts
+SELECT min(entity.name), entity.type, count(DISTINCT entity.record) AS records
+FROM entity JOIN record ON record.number = entity.record
+WHERE entity.scope = ?1 AND record.status = 'live'
+GROUP BY entity.key, entity.type ORDER BY records DESC, min(entity.name), entity.type;
+
+-- name: transition
+UPDATE record SET
+    change_seq = ?3, version = version + 1, updated_at = ?4,
+    tier = coalesce(?5, tier), grace_until = coalesce(?6, grace_until),
+    pinned = coalesce(?7, pinned), held = coalesce(?8, held)
+WHERE scope = ?1 AND id = ?2;
+
+-- name: transition_status
+UPDATE record SET status = ?3 WHERE scope = ?1 AND id = ?2;
+
+-- name: transition_validity
+UPDATE record SET valid_from = ?3, valid_to = ?4, superseded_by = ?5 WHERE scope = ?1 AND id = ?2;
+
+-- name: rivals
+SELECT id FROM record WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?2))
+UNION SELECT id FROM record WHERE scope = ?1 AND key IN (SELECT value FROM json_each(?3))
+UNION SELECT id FROM record
+WHERE scope = ?1 AND status = 'live' AND content_hash IN (SELECT value FROM json_each(?4));
+
+-- name: twins
+SELECT DISTINCT twin.id FROM json_each(?2) AS wanted
+CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
+CROSS JOIN record AS twin ON twin.scope = ?1 AND twin.content_hash = record.content_hash
+    AND twin.status = 'live' AND twin.number <> record.number;
+
+-- name: cold_among
+SELECT record.number FROM json_each(?1) AS wanted CROSS JOIN record ON record.number = wanted.value
+WHERE record.status = 'live' AND record.tier = 'cold';
+
+
+-- ── Vectors, keywords, the view ──────────────────────────────────────────────────────────────────
+
+-- name: model_number
+INSERT INTO embedding_model (name) VALUES (?1) ON CONFLICT (name) DO UPDATE SET name = name RETURNING number;
+
+-- name: vector_put
+INSERT INTO vector (record, model, data) VALUES (?1, ?2, ?3)
+ON CONFLICT (record) DO UPDATE SET model = excluded.model, data = excluded.data;
+
+-- name: vector_remove
+DELETE FROM vector WHERE record = ?1;
+
+-- name: vector_state
+UPDATE record SET embedding = ?2, change_seq = ?3 WHERE number = ?1;
+
+-- name: vectors
+SELECT record.id, vector.data FROM json_each(?2) AS wanted
+CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
+JOIN vector ON vector.record = record.number;
+
+-- name: keyword_put
+INSERT INTO keyword (record, length, data) VALUES (?1, ?2, ?3)
+ON CONFLICT (record) DO UPDATE SET length = excluded.length, data = excluded.data;
+
+-- name: keywords_of
+SELECT record, data FROM keyword WHERE record IN (SELECT value FROM json_each(?1));
+
+-- name: posting_add
+INSERT OR REPLACE INTO cold_posting (scope, term, record, count) VALUES (?1, ?2, ?3, ?4);
+
+-- name: posting_remove
+DELETE FROM cold_posting WHERE scope = ?1 AND term = ?2 AND record = ?3;
+
+-- name: cold_postings
+SELECT record.id, posting.term, posting.count, keyword.length,
+    record.importance, record.created_at, record.expires_at
+FROM json_each(?2) AS wanted
+CROSS JOIN cold_posting AS posting ON posting.scope = ?1 AND posting.term = wanted.value
+JOIN record ON record.number = posting.record AND record.status = 'live' AND record.tier = 'cold'
+JOIN keyword ON keyword.record = posting.record
+ORDER BY record.id;
+
+-- name: changed
+SELECT record.id, record.status = 'live' AND record.tier = 'hot' AS hot, record.kind, record.importance,
+    record.created_at, record.expires_at, record.session, record.who, record.turn, record.tokens,
+    vector.data, keyword.data
+FROM record
+LEFT JOIN vector ON vector.record = record.number AND record.status = 'live' AND record.tier = 'hot'
+LEFT JOIN keyword ON keyword.record = record.number AND record.status = 'live' AND record.tier = 'hot'
+WHERE record.scope = ?1 AND record.change_seq > ?2 ORDER BY record.id;
+
+-- name: hot
+SELECT record.id, 1, record.kind, record.importance,
+    record.created_at, record.expires_at, record.session, record.who, record.turn, record.tokens,
+    vector.data, keyword.data
+FROM record
+LEFT JOIN vector ON vector.record = record.number
+LEFT JOIN keyword ON keyword.record = record.number
+WHERE record.scope = ?1 AND record.status = 'live' AND record.tier = 'hot' AND record.change_seq > ?2
+ORDER BY record.id;
+
+-- name: gone
+SELECT DISTINCT record FROM tombstone
+WHERE scope = ?1 AND change_seq > ?2
+    AND NOT EXISTS (SELECT 1 FROM record WHERE record.scope = ?1 AND record.id = tombstone.record)
+ORDER BY record;
+
+-- name: columns
+SELECT record.id, record.version, record.kind, record.importance, record.created_at,
+    usage.last_accessed_at, usage.access_count, usage.used_count,
+    record.expires_at, record.grace_until, record.tokens,
+    record.twin, record.twin_similarity,
+    record.pinned + 2 * record.held + 4 * (record.tier = 'cold')
+FROM record LEFT JOIN usage ON usage.record = record.number
+WHERE record.scope = ?1 AND record.status = 'live' ORDER BY record.id;
+
+
+-- ── Use, sessions, activity ──────────────────────────────────────────────────────────────────────
+
+-- name: usage_set
+INSERT INTO usage (record, access_count, last_accessed_at, used_count, last_used_at) VALUES (?1, ?2, ?3, ?4, ?5);
+
+-- name: usage_add
+INSERT INTO usage (record, access_count, last_accessed_at, used_count, last_used_at)
+SELECT number, ?3, ?4, ?5, ?6 FROM record WHERE scope = ?1 AND id = ?2
+ON CONFLICT (record) DO UPDATE SET
+    access_count = access_count + excluded.access_count,
+    used_count = used_count + excluded.used_count,
+    last_accessed_at = coalesce(max(last_accessed_at, excluded.last_accessed_at), last_accessed_at, excluded.last_accessed_at),
+    last_used_at = coalesce(max(last_used_at, excluded.last_used_at), last_used_at, excluded.last_used_at);
+
+-- name: turns
+SELECT turns FROM session WHERE scope = ?1 AND name = ?2;
+
+-- name: turn_log
+INSERT INTO session (scope, name, turns, last_at) VALUES (?1, ?2, 1, ?3)
+ON CONFLICT (scope, name) DO UPDATE SET turns = turns + 1, last_at = excluded.last_at RETURNING turns;
+
+-- name: session_end
+INSERT INTO session (scope, name, ended_at) VALUES (?1, ?2, ?3)
+ON CONFLICT (scope, name) DO UPDATE SET ended_at = excluded.ended_at;
+
+-- name: active_days
+SELECT day FROM active_day WHERE scope = ?1 ORDER BY day;
+
+-- name: active_day_add
+INSERT INTO active_day (scope, day) VALUES (?1, ?2) ON CONFLICT DO NOTHING;
+
+-- name: count_statuses
+SELECT iif(status = 'live' AND expires_at <= ?2, 'expired', status) AS standing, count(*)
+FROM record WHERE scope = ?1 GROUP BY standing ORDER BY standing;
+
+-- name: count_kinds
+SELECT kind, count(*) FROM record
+WHERE scope = ?1 AND status = 'live' AND (expires_at IS NULL OR expires_at > ?2)
+GROUP BY kind ORDER BY kind;
+
+-- name: count_live
+SELECT count(*) FILTER (WHERE tier = 'hot' AND fresh), count(*) FILTER (WHERE tier = 'cold' AND fresh),
+    coalesce(sum(tokens) FILTER (WHERE tier = 'hot' AND fresh), 0), count(embedded),
+    count(*) FILTER (WHERE embedding = 'pending')
+FROM (
+    SELECT tier, tokens, embedding, vector.record AS embedded,
+        expires_at IS NULL OR expires_at > ?2 AS fresh
+    FROM record LEFT JOIN vector ON vector.record = record.number
+    WHERE record.scope = ?1 AND record.status = 'live'
+);
+
+
+-- ── The log, plans, erasures ─────────────────────────────────────────────────────────────────────
+
+-- name: event_next
+SELECT coalesce(max(number), 0) + 1 FROM event WHERE scope = ?1;
+
+-- name: event_add
+INSERT INTO event (scope, number, type, at, actor, record, plan, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
+
+-- name: events
+SELECT number, type, at, actor, record, plan, detail FROM event
+WHERE scope = ?1 AND number > ?2 ORDER BY number LIMIT ?3;
+
+-- name: events_of
+SELECT number, type, at, actor, record, plan, detail FROM event
+WHERE scope = ?1 AND number > ?2 AND record IN (SELECT value FROM json_each(?4)) ORDER BY number LIMIT ?3;
+
+-- name: event_scrub
+UPDATE event SET detail = '{}' WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
+
+-- name: plan_ids
+SELECT id FROM plan WHERE scope = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2;
+
+-- name: plan
+SELECT number, id, created_at, examined, hot, blast_share, blast_limit, state, cursor,
+    applied_at, undo_until, skipped, policy
+FROM plan WHERE scope = ?1 AND id = ?2;
+
+-- name: plan_put
+INSERT INTO plan (scope, id, created_at, examined, hot, blast_share, blast_limit, state, cursor,
+    applied_at, undo_until, skipped, policy)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+ON CONFLICT (scope, id) DO UPDATE SET
+    created_at = excluded.created_at, examined = excluded.examined, hot = excluded.hot,
+    blast_share = excluded.blast_share, blast_limit = excluded.blast_limit, state = excluded.state,
+    cursor = excluded.cursor, applied_at = excluded.applied_at, undo_until = excluded.undo_until,
+    skipped = excluded.skipped, policy = excluded.policy
+RETURNING number;
+
+-- name: plan_advance
+UPDATE plan SET state = ?3, cursor = ?4, applied_at = ?5, undo_until = ?6, skipped = ?7
+WHERE scope = ?1 AND id = ?2 RETURNING number;
+
+-- name: plan_columns
+SELECT name, data FROM plan_column WHERE plan = ?1 ORDER BY number;
+
+-- name: plan_column
+SELECT data FROM plan_column WHERE plan = ?1 AND name = ?2;
+
+-- name: plan_column_add
+INSERT INTO plan_column (plan, name, data) VALUES (?1, ?2, ?3);
+
+-- name: plan_columns_clear
+DELETE FROM plan_column WHERE plan = ?1;
+
+-- name: tombstones
+SELECT hash FROM tombstone WHERE scope = ?1 AND hash IN (SELECT unhex(value) FROM json_each(?2));
+
+-- name: tombstone_add
+INSERT INTO tombstone (scope, record, hash, erased_at, change_seq) VALUES (?1, ?2, ?3, ?4, ?5);
+
+-- name: erase_targets
+SELECT record.id, record.number, record.content_hash
+FROM json_each(?2) AS wanted CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
+GROUP BY record.number;
+
+-- name: erase_record
+DELETE FROM record WHERE number = ?1;
+
+-- name: erase_links
+DELETE FROM relation WHERE scope = ?1 AND target IN (SELECT value FROM json_each(?2));
+
+-- name: erase_outbox
+DELETE FROM outbox WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
+
+-- name: erase_jobs
+DELETE FROM job WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));

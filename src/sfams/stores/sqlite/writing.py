@@ -1,0 +1,220 @@
+"""SqliteTransaction: one unit of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from sfams.core.events import MemoryEvent
+from sfams.core.moments import to_micros
+from sfams.core.plan import ForgettingPlan
+from sfams.core.record import EmbeddingState, RecordId, Relation, Status, Validity
+from sfams.core.scope import Scope
+from sfams.core.view import Vector
+from sfams.errors import InvalidInputError, NotFoundError
+from sfams.ports import Entry, Transition, UsageDelta
+from sfams.stores.rows import Cells, encode_event, micros, scope_to_path, to_json
+from sfams.stores.sqlite import plans, postings
+from sfams.stores.sqlite.entries import EntryWriter
+from sfams.stores.sqlite.erasing import Eraser
+from sfams.stores.sqlite.faults import naming_clash
+from sfams.stores.sqlite.reading import SqliteReader, day_number
+from sfams.stores.sqlite.statements import QUERIES
+
+
+class SqliteTransaction(SqliteReader):
+    """A reader that also writes; whoever lends its connection commits or rolls back."""
+
+    def _own(self, scope: Scope) -> int:
+        """Number a scope, a new one too."""
+        number = self._number(scope)
+        if not number:
+            number = self._numbers[scope] = self._value("scope_add", scope_to_path(scope))
+        return number
+
+    def _known(self, number: int, ids: Iterable[RecordId]) -> dict[RecordId, int]:
+        """Number the records that are in a scope."""
+        return dict(self._rows("record_numbers", number, to_json(list(ids))))
+
+    def _raise_seq(self, number: int) -> int:
+        seq: int = self._value("change_seq_raise", number)
+        return seq
+
+    def _many(self, query: str, rows: Iterable[Cells]) -> None:
+        self._connection.executemany(QUERIES[query], rows)
+
+    # ── Records ───────────────────────────────────────────────────────────────────────────────────
+
+    def insert(self, entries: Sequence[Entry], /) -> None:
+        """Add new records."""
+        for scope, batch in _by_scope(entries).items():
+            number = self._own(scope)
+            _refuse_erased(entry.record.status for entry in batch)
+            numbered = list(enumerate(batch, self._value("record_next")))
+            EntryWriter(self._connection, number, self._raise_seq(number)).add(numbered)
+            days = {day_number(entry.record.created_at) for entry in batch}
+            self._many("active_day_add", ((number, day) for day in days))
+
+    def replace(self, entries: Sequence[Entry], /) -> None:
+        """Write changed records whole; usage stays, for it is counted apart."""
+        for scope, batch in _by_scope(entries).items():
+            number = self._own(scope)
+            _refuse_erased(entry.record.status for entry in batch)
+            known = self._known(number, (entry.record.id for entry in batch))
+            for entry in batch:
+                _require(entry.record.id, known)
+            numbered = [(known[entry.record.id], entry) for entry in batch]
+            EntryWriter(self._connection, number, self._raise_seq(number)).replace(numbered)
+
+    def transition(self, scope: Scope, changes: Sequence[Transition], now: datetime, /) -> None:
+        """Change standing in bulk; ids that are not in this scope are passed over."""
+        _refuse_erased(change.status for change in changes)
+        number = self._own(scope)
+        known = self._known(number, {change.id for change in changes})
+        if not known:
+            return
+        seq, at = self._raise_seq(number), to_micros(now)
+        before = postings.cold_among(self._connection, known.values())
+        self._many(
+            "transition", ((number, each.id, seq, at, *_standing(each)) for each in changes)
+        )
+        # By themselves, because they move the record in more indexes.
+        self._many(
+            "transition_validity",
+            ((number, e.id, *_validity(e.validity)) for e in changes if e.validity is not None),
+        )
+        with naming_clash(lambda: self._twins(number, known)):
+            self._many(
+                "transition_status",
+                ((number, e.id, e.status) for e in _leaving_first(changes) if e.status is not None),
+            )
+        after = postings.cold_among(self._connection, known.values())
+        postings.remove(self._connection, number, before - after)
+        postings.add(self._connection, number, after - before)
+
+    def _twins(self, number: int, ids: Iterable[RecordId]) -> list[str]:
+        return [row[0] for row in self._rows("twins", number, to_json(list(ids)))]
+
+    def put_vectors(
+        self, scope: Scope, vectors: Mapping[RecordId, Vector | None], state: EmbeddingState, /
+    ) -> None:
+        """Attach vectors (or note their failure) without touching `version`."""
+        number = self._own(scope)
+        known = self._known(number, vectors)
+        if not known:
+            return
+        seq = self._raise_seq(number)
+        writer = EntryWriter(self._connection, number, seq)
+        writer.put_vectors((known[record_id], vectors[record_id]) for record_id in known)
+        self._many("vector_state", ((each, state.value, seq) for each in known.values()))
+
+    def relate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
+        """Add a relation; False when it was there."""
+        number = self._own(scope)
+        known = self._known(number, (source, relation.target))
+        _require(source, known)
+        _require(relation.target, known)
+        link = number, known[source], relation.type, relation.target
+        self._connection.execute(QUERIES["relation_add"], link)
+        return self._connection.changes() > 0
+
+    def unrelate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
+        """Remove a relation; False when there was none."""
+        number = self._own(scope)
+        known = self._known(number, (source,))
+        if source not in known:
+            return False
+        link = number, known[source], relation.type, relation.target
+        self._connection.execute(QUERIES["relation_remove"], link)
+        return self._connection.changes() > 0
+
+    def add_usage(self, scope: Scope, deltas: Sequence[UsageDelta], /) -> None:
+        """Add accesses; unknown ids are ignored, and neither `version` nor `change_seq` moves."""
+        number = self._own(scope)
+        self._many("usage_add", ((number, each.id, *_accesses(each)) for each in deltas))
+
+    def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
+        """Remove every trace of records and leave tombstones."""
+        eraser = Eraser(self._connection, scope, self._own(scope), self._tombstone)
+        return eraser.erase(ids, at)
+
+    # ── The log, plans, sessions, settings ────────────────────────────────────────────────────────
+
+    def append(self, scope: Scope, events: Sequence[MemoryEvent], /) -> None:
+        """Add to the log, numbered from 1."""
+        number = self._own(scope)
+        numbered = enumerate(events, self._value("event_next", number))
+        self._many("event_add", ((number, place, *encode_event(e)) for place, e in numbered))
+
+    def save_plan(self, plan: ForgettingPlan, /) -> None:
+        """Write a plan, new or changed."""
+        plans.save(self._connection, self._own(plan.scope), plan)
+
+    def advance_plan(self, plan: ForgettingPlan, /) -> None:
+        """Write how far a saved plan has come; its steps stay as they are."""
+        if not plans.advance(self._connection, self._own(plan.scope), plan):
+            raise NotFoundError(f"plan {plan.id} is not in this scope", id=plan.id)
+
+    def log_turn(self, scope: Scope, session: str, at: datetime, /) -> int:
+        """Count one more turn of a session; returns its number, from 1."""
+        number = self._own(scope)
+        self._value("active_day_add", number, day_number(at))
+        turn: int = self._value("turn_log", number, session, to_micros(at))
+        return turn
+
+    def end_session(self, scope: Scope, session: str, at: datetime, /) -> None:
+        """Note that a session is over."""
+        self._value("session_end", self._own(scope), session, to_micros(at))
+
+    def set_meta(self, name: str, value: str, /) -> None:
+        """Write a store-wide setting."""
+        self._value("meta_set", name, value)
+
+
+def _by_scope(entries: Iterable[Entry]) -> dict[Scope, list[Entry]]:
+    batches: dict[Scope, list[Entry]] = {}
+    for entry in entries:
+        batches.setdefault(entry.record.scope, []).append(entry)
+    return batches
+
+
+def _refuse_erased(statuses: Iterable[Status | None]) -> None:
+    if Status.ERASED in set(statuses):
+        raise InvalidInputError("status: only `erase` erases", field="status")
+
+
+def _require(record_id: RecordId, known: Mapping[RecordId, int]) -> None:
+    if record_id not in known:
+        raise NotFoundError(f"record {record_id} is not in this scope", id=record_id)
+
+
+def _leaving_first(changes: Sequence[Transition]) -> Sequence[Transition]:
+    """Let records leave the live ones before others join: a swap of twins is no clash."""
+    if len({change.id for change in changes}) < len(changes):
+        return changes
+    return sorted(changes, key=lambda change: change.status is Status.LIVE)
+
+
+def _standing(change: Transition) -> Cells:
+    """Write what changes; None leaves a column alone."""
+    return (
+        change.tier,
+        micros(change.grace_until),
+        None if change.pinned is None else int(change.pinned),
+        None if change.held is None else int(change.held),
+    )
+
+
+def _validity(truth: Validity) -> Cells:
+    return micros(truth.valid_from), micros(truth.valid_to), truth.superseded_by
+
+
+def _accesses(delta: UsageDelta) -> Cells:
+    """Write counts and last moments; each kind of access has its own last moment."""
+    at = to_micros(delta.at)
+    return (
+        delta.shown,
+        at if delta.shown else None,
+        delta.used,
+        at if delta.used else None,
+    )

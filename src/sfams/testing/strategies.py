@@ -1,0 +1,212 @@
+"""Hypothesis strategies for what a store is given: few ids, texts and names, so that they meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sfams.core.events import EventType, MemoryEvent
+from sfams.core.plan import ForgettingPlan
+from sfams.core.query import Filter, Order, Page
+from sfams.core.record import (
+    Claim,
+    EmbeddingState,
+    Entity,
+    JsonValue,
+    PlanId,
+    Relation,
+    Source,
+    Status,
+    Tier,
+    Twin,
+    Usage,
+    Validity,
+)
+from sfams.core.scope import Scope
+from sfams.ports import Entry, Transaction, Transition, UsageDelta
+from sfams.testing.builders import entry_of, make_record, make_vector, numbered_id
+from sfams.testing.clock import START
+from sfams.testing.planning import make_plan
+
+NUMBERS = 5
+SCOPES = (Scope(("acme",)), Scope(("acme", "ai")))
+TEXTS = ("The kiln is hot.", "Der Ofen ist heiß.", "窑很热", "THE KILN is hot.", "kiln 100%", "x_y")
+KINDS = ("fact", "fact:deadline", "factor", "goal")
+ENTITIES = (
+    Entity("Lena", "person"),
+    Entity("LENA  ", "person"),
+    Entity("Lena"),
+    Entity("Zoë", "band"),
+)
+CLAIMS = (Claim("Beta", "Date", "1"), Claim("beta ", "date", "2"), Claim("beta", "owner"))
+VALUES: tuple[JsonValue, ...] = (None, True, False, 0, 1, 1.5, "1", "", [1], {"a": 1})
+SESSIONS = ("s-1", "s-2")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a unit of work, as a value that prints well."""
+
+    method: str
+    arguments: tuple[object, ...]
+
+    def on(self, transaction: Transaction) -> object:
+        """Make the call."""
+        return getattr(transaction, self.method)(*self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Inserts what is not there and replaces what is: it seldom fails, so that much happens."""
+
+    entry: Entry
+
+    def on(self, transaction: Transaction) -> object:
+        """Make the call that fits."""
+        record = self.entry.record
+        there = transaction.get(record.scope, [record.id])
+        return (transaction.replace if there else transaction.insert)([self.entry])
+
+
+scopes = st.sampled_from(SCOPES)
+ids = st.integers(1, NUMBERS).map(numbered_id)
+id_lists = st.lists(ids, max_size=4, unique=True)
+# So close together that many are equal.
+moments = st.integers(-3, 3).map(lambda ticks: START + timedelta(microseconds=ticks))
+statuses = st.sampled_from([each for each in Status if each is not Status.ERASED])
+relations = st.builds(Relation, st.sampled_from(("supports", "amends")), ids)
+states = st.sampled_from(EmbeddingState)
+flags = st.booleans()
+metadata = st.dictionaries(st.sampled_from("xy"), st.sampled_from(VALUES))
+
+
+_FIELDS: dict[str, st.SearchStrategy[object]] = {
+    "content": st.sampled_from(TEXTS[:3]),
+    "kind": st.sampled_from(KINDS),
+    "importance": st.sampled_from((0.0, 1 / 3, 1.0)),
+    "created_at": moments,
+    "updated_at": moments,
+    "expires_at": moments,
+    "entities": st.lists(st.sampled_from(ENTITIES), max_size=3).map(tuple),
+    "tags": st.lists(st.sampled_from("abc"), max_size=2, unique=True).map(tuple),
+    "metadata": metadata,
+    "source": st.builds(
+        Source, who=st.sampled_from(("", "Lena")), session=st.sampled_from(SESSIONS)
+    ),
+    "claim": st.sampled_from(CLAIMS),
+    "relations": st.lists(relations, max_size=2, unique=True).map(tuple),
+    "usage": st.just(Usage(3, START, 1, START)),
+    "twin": st.builds(Twin, ids, st.sampled_from((0.5, 0.9))),
+    "status": statuses,
+    "tier": st.sampled_from(Tier),
+    "held": flags,
+    "embedding": states,
+    "key": st.sampled_from(("k", "K")),
+}
+_varied_fields = st.lists(
+    st.sampled_from(sorted(_FIELDS)).flatmap(lambda name: st.tuples(st.just(name), _FIELDS[name])),
+    max_size=5,
+).map(dict)
+
+
+@st.composite
+def entries(draw: st.DrawFn, scope: Scope) -> Entry:
+    """Draw an entry that differs from a plain one in a few fields."""
+    number = draw(st.integers(1, NUMBERS))
+    fields: dict[str, Any] = {"content": TEXTS[number], "created_at": START}
+    return entry_of(make_record(number, scope=scope, **{**fields, **draw(_varied_fields)}))
+
+
+def entry_lists(scope: Scope) -> st.SearchStrategy[list[Entry]]:
+    """Draw entries of different ids."""
+    return st.lists(entries(scope), max_size=3, unique_by=lambda entry: entry.record.id)
+
+
+transitions = st.builds(
+    Transition,
+    ids,
+    st.none() | statuses,
+    st.none() | st.sampled_from(Tier),
+    st.none() | moments,
+    st.none() | flags,
+    st.none() | flags,
+    st.none() | st.builds(Validity, st.none() | moments, st.none() | moments, st.none() | ids),
+)
+deltas = st.builds(UsageDelta, ids, st.integers(0, 2), st.integers(0, 2), moments)
+vectors = st.dictionaries(ids, st.none() | st.sampled_from(TEXTS).map(make_vector), max_size=3)
+events = st.builds(
+    MemoryEvent,
+    type=st.sampled_from(EventType),
+    at=moments,
+    record_id=st.none() | ids,
+    detail=metadata,
+)
+
+
+@st.composite
+def plans(draw: st.DrawFn, scope: Scope) -> ForgettingPlan:
+    """Draw a plan, somewhere on its way."""
+    steps = draw(id_lists)
+    name = PlanId(numbered_id(draw(st.integers(901, 902))))
+    return make_plan(
+        scope,
+        steps,
+        plan_id=name,
+        minutes=draw(st.integers(0, 2)),
+        cursor=draw(st.integers(0, len(steps))),
+    )
+
+
+@cache
+def call_lists(scope: Scope) -> st.SearchStrategy[list[Call | Put]]:
+    """Draw the writes of one unit of work."""
+    single = _single_calls(scope)
+    return st.lists(st.builds(Put, entries(scope)) | single | single, min_size=1, max_size=4)
+
+
+def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
+    here = st.just(scope)
+    session = st.sampled_from(SESSIONS)
+    arguments: dict[str, st.SearchStrategy[tuple[object, ...]]] = {
+        "insert": st.tuples(entry_lists(scope)),
+        "replace": st.tuples(entry_lists(scope)),
+        "transition": st.tuples(here, st.lists(transitions, max_size=3), moments),
+        "put_vectors": st.tuples(here, vectors, states),
+        "relate": st.tuples(here, ids, relations),
+        "unrelate": st.tuples(here, ids, relations),
+        "add_usage": st.tuples(here, st.lists(deltas, max_size=3)),
+        "append": st.tuples(here, st.lists(events, max_size=3)),
+        "save_plan": st.tuples(plans(scope)),
+        "advance_plan": st.tuples(plans(scope)),
+        "log_turn": st.tuples(here, session, moments),
+        "end_session": st.tuples(here, session, moments),
+        "erase": st.tuples(here, id_lists, moments),
+    }
+    often = ("transition", "transition", "put_vectors", "erase")
+    return st.sampled_from((*often, *arguments)).flatmap(
+        lambda name: st.builds(Call, st.just(name), arguments[name])
+    )
+
+
+filters = st.builds(
+    Filter,
+    statuses=st.sampled_from(((Status.LIVE,), (), (Status.DELETED, Status.SUPERSEDED))),
+    tiers=st.sampled_from(((), (Tier.COLD,))),
+    kinds=st.sampled_from(((), ("fact",), ("fact:deadline", "goal"))),
+    importance_min=st.sampled_from((None, 0.0, 0.5)),
+    importance_max=st.sampled_from((None, 1 / 3, 1.0)),
+    created_from=st.none() | moments,
+    created_to=st.none() | moments,
+    entities=st.sampled_from(((), ("lena",), ("person:LENA",), ("zoe", "lena"))),
+    tags=st.sampled_from(((), ("a",), ("a", "b"))),
+    metadata=st.just({}) | metadata,
+    who=st.sampled_from((None, "", "Lena")),
+    session=st.sampled_from((None, "s-1")),
+    text=st.sampled_from((None, "KILN", "heiss", "窑", "100%", "_")),
+    expired=flags,
+)
+pages = st.builds(Page, limit=st.integers(1, 3), order=st.sampled_from(Order), descending=flags)
