@@ -18,6 +18,8 @@ from tests.support.evaluation_data import (
 
 from sfams.bridges.chatlog import ChatLog, ChatOptions, read_chatlog
 
+pytestmark = pytest.mark.slow
+
 Source = Callable[[], Iterator[Conversation]]
 
 every_source = pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from sfams.core.admission import (
     admit,
     content_hash,
     find_loop,
-    index_text,
     would_loop,
 )
 from sfams.core.draft import DraftFields, make_draft
@@ -63,11 +62,6 @@ def hash_of(content: str, kind: str = "fact", /, **fields: Unpack[DraftFields]) 
 
 
 # --- the text and its hash -----------------------------------------------------------------------
-
-
-def test_the_speaker_is_part_of_the_indexed_text() -> None:
-    assert index_text("Mila", "I moved to Kranj.") == "Mila: I moved to Kranj."
-    assert index_text("", "I moved to Kranj.") == "I moved to Kranj."
 
 
 def test_equal_texts_have_equal_hashes_however_they_are_typed() -> None:

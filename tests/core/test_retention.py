@@ -78,7 +78,7 @@ def test_linear_window_reaches_zero_and_stays_there() -> None:
 
 
 def test_whole_days_ignore_the_day_that_is_not_over() -> None:
-    model = Linear(gamma=0.25, recency="linear", recency_days=10, whole_days=True)
+    model = Linear(alpha=0.5, gamma=0.25, recency="linear", recency_days=10, whole_days=True)
     assert score(model, used(0, 2.99)) == score(model, used(0, 2.0))
 
 
@@ -112,13 +112,13 @@ def test_age_counts_only_for_kinds_that_age() -> None:
 
 def test_age_is_full_at_its_horizon() -> None:
     record = make_record(kind="note", created_at=NOW - 5000 * DAY)
-    assert parts(Linear(), record)["age"] == -0.1
+    assert parts(Linear(), record)["age"] == -0.05
 
 
 def test_live_scores_are_cut_to_zero_and_the_cut_is_a_part() -> None:
     record = make_record(kind="note", importance=0.0, created_at=NOW - 5000 * DAY)
     assert score(Linear(), record) == 0.0
-    assert parts(Linear(), record)["clamp"] == pytest.approx(0.1, abs=1e-9)
+    assert parts(Linear(), record)["clamp"] == pytest.approx(0.05, abs=1e-9)
     assert "clamp" not in parts(Linear(), make_record())
 
 
@@ -170,7 +170,7 @@ def test_broken_columns_still_score_finite() -> None:
         scores = model.score(broken, NOW)
         assert ((scores.values >= 0.0) & (scores.values <= 1.0)).all()
         assert all(np.isfinite(part).all() for part in scores.parts.values())
-    assert Linear().score(broken, NOW).parts["importance"].tolist() == [0.0, 0.6, 0.0, 0.0, 0.6]
+    assert Linear().score(broken, NOW).parts["importance"].tolist() == [0.0, 0.75, 0.0, 0.0, 0.75]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_broken_columns_still_score_finite() -> None:
         ("alpha", math.nan),
         ("alpha", True),
         ("beta", "0.2"),
-        ("gamma", 0.5),  # with alpha 0.6 and beta 0.15 more than 1
+        ("gamma", 0.5),  # with alpha 0.75 and beta 0.15 more than 1
         ("delta", math.inf),
         ("recency", "power"),
         ("recency_days", 0),

@@ -13,7 +13,7 @@ def length(runs: int) -> settings:
     """Take 500 long runs under `--hypothesis-profile ci-full`, else a few short ones."""
     return settings(
         max_examples=500 if FULL else runs,
-        stateful_step_count=40 if FULL else 12,
+        stateful_step_count=20 if FULL else 10,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

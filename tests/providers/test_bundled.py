@@ -217,7 +217,7 @@ def test_four_threads_load_it_once_and_get_the_same_vectors(
 
 
 def test_one_worker_keeps_one_core_busy_and_the_host_untouched() -> None:
-    environment = dict(os.environ)  # noqa: TID251 - that it stays as it is, is the point
+    environment = dict(os.environ)
     model = BundledEmbedder(workers=1)
     model.embed_query("load")
     wall, cpu = time.perf_counter(), time.process_time()
@@ -225,7 +225,7 @@ def test_one_worker_keeps_one_core_busy_and_the_host_untouched() -> None:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     model.close()
     assert cpu < 1.3 * wall
-    assert dict(os.environ) == environment  # noqa: TID251
+    assert dict(os.environ) == environment
 
 
 def test_only_the_workers_are_bound_to_one_openmp_thread() -> None:

@@ -47,9 +47,16 @@ def test_a_failed_embedding_never_leaves_the_old_vector(open_memory: Any) -> Non
 def test_updates_refuse_what_they_must(memory: Memory) -> None:
     stored = memory.remember("one")
     other = memory.remember("two")
-    for fields in ({}, {"colour": "red"}, {"key": "k"}, {"importance": 7}, {"content": " "}):
+    wrong: list[dict[str, Any]] = [
+        {},
+        {"colour": "red"},
+        {"key": "k"},
+        {"importance": 7},
+        {"content": " "},
+    ]
+    for fields in wrong:
         with pytest.raises(InvalidInputError):
-            memory.update(stored.id, **fields)  # type: ignore[arg-type]  # wrong on purpose
+            memory.update(stored.id, **fields)
     with pytest.raises(ConflictError, match="version"):
         memory.update(stored.id, expected_version=4, importance=0.1)
     with pytest.raises(ConflictError, match=other.id):
@@ -138,7 +145,7 @@ def test_export_and_import_lose_nothing_and_double_nothing(
     open_memory: Any, clock: FakeClock
 ) -> None:
     source: Memory = open_memory("acme/a")
-    slot = {"subject": "rent", "attribute": "sum"}
+    slot: dict[str, Any] = {"subject": "rent", "attribute": "sum"}
     old = source.remember("Rent is 805.", value="805", **slot)
     source.remember("租金涨到840。", value="840", **slot)
     kept = source.remember("Pinned 🙂", entities=["person:Ada"], tags=["t"], metadata={"x": 1.5})

@@ -237,7 +237,7 @@ def test_delete_needs_ids_or_a_real_filter(memory: Memory) -> None:
 
 def test_deleting_what_is_not_there_is_not_success(memory: Memory) -> None:
     stored = memory.remember("once")
-    with pytest.raises(InvalidInputError, match="not a record id"):
+    with pytest.raises(InvalidInputError, match="not an id"):
         memory.delete("42")
     with pytest.raises(NotFoundError):
         memory.delete("01a00000-0000-7000-8000-000000000000")

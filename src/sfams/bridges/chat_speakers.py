@@ -23,20 +23,21 @@ _A_DIALOGUE: Final = 2
 _SPARSE: Final = 0.3
 _OFTEN: Final = 0.2
 
-_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\b\.?)?"
+_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[ap]\.?m\b\.?)?"
 _DAY: Final = r"\d{4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}日?"
-_ZONE: Final = r"(?:\s*(?:Z|UTC|[+-]\d{2}:?\d{2})\b)?"
-_FULL: Final = rf"{_DAY}[T,\s]+{_CLOCK}{_ZONE}"
+_ZONE: Final = r"(?:\s?(?:Z|UTC|[+-]\d{2}:?\d{2})\b)?"
+_FULL: Final = rf"{_DAY}[T,\s]{{1,3}}{_CLOCK}{_ZONE}"
 _BEFORE: Final = rf"(?:\[(?P<bracket>[^\[\]]{{4,60}})\]|(?P<bare>{_FULL}|{_DAY}|{_CLOCK})(?=\s))"
+_DASH: Final = r"\s{0,3}(?:[-–—]\s{1,3})?"
 _WHO: Final = r"(?P<who>[^:：\[\]<>]{1,60}?)"
-_AFTER: Final = r"(?:\s*[(（\[](?P<after>[^()（）\[\]]{4,60})[)）\]])"
+_AFTER: Final = r"(?:\s{0,3}[(（\[](?P<after>[^()（）\[\]]{4,60})[)）\]])"
 _OPENINGS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # A name and a full time alone on a line, as WeChat and QQ write them.
-        rf"(?P<who>[^:：\[\]()<>]{{1,40}}?)\s+(?P<after>{_FULL})(?P<text>)",
-        rf"\s{{0,3}}{_BEFORE}?\s*(?:[-–—]\s+)?{_WHO}{_AFTER}?\s*(?P<colon>[:：])(?P<text>.*)",
-        rf"\s{{0,3}}{_BEFORE}?\s*<(?P<who>[^<>]{{1,40}})>\s+(?P<text>.*)",
+        rf"(?P<who>[^:：\[\]()<>]{{1,40}}?)\s{{1,3}}(?P<after>{_FULL})(?P<text>)",
+        rf"\s{{0,3}}{_BEFORE}?{_DASH}{_WHO}{_AFTER}?\s{{0,3}}(?P<colon>[:：])(?P<text>.*)",
+        rf"\s{{0,3}}{_BEFORE}?\s{{0,3}}<(?P<who>[^<>]{{1,40}})>\s{{1,3}}(?P<text>.*)",
     )
 )
 _STAMP: Final = re.compile(
@@ -47,7 +48,7 @@ _STAMP: Final = re.compile(
 _BOLD: Final = re.compile(r"\s{0,3}(?:[-*+]\s+)?(\*\*|__)(?P<inner>[^*_]+)\1(?P<rest>.*)")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(?=\S)")
 _NO_NAME: Final = re.compile(
-    r"[!?;…。！？，；、\"“”|=@#{}<>\\/*`~^]|,\s|(?<=\w{4})\.|\.$|^\W*$|^\d[\d.\s]*$"
+    r"[!?;…。！？，；、\"“”|=@#{}<>\\/*`~^]|,\s|(?<=\w{4})\.|\.$|^[\W_]|^\d[\d.\s]*$|\b[apAP][mM]$"
 )
 _CJK: Final = re.compile("[\u3400-\u9fff]")
 _LABEL: Final = re.compile(

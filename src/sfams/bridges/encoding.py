@@ -30,6 +30,8 @@ _CONTROLS: Final = bytes(set(range(32)) - set(b"\b\t\n\f\r\x1b"))
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _COMMON_HAN = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
+_PAIRS = re.compile(rb"(?:[\x00-\x7f]|[\xa1-\xf7][\xa1-\xfe])*")
+_TWO_ALONE = re.compile(rb"(?<![\x80-\xffA-Za-z])[\xc0-\xff]{2}(?![\x80-\xffA-Za-z])")
 _COMMON_SHARE: Final = 0.8
 _FREQUENT: Final = frozenset(
     "的一是不了在人有我他这个上们来到时大地为子中你说生国年着就那和要她出也得里后自以会家可下而过天"
@@ -112,6 +114,8 @@ def _decode_lines(data: bytes) -> Lines:
 
 def _older(line: bytes, *, confirmed: bool) -> str | None:
     """Read a line as GB 18030 or as Windows-1252, whichever it surely is, else give None."""
+    if confirmed and _PAIRS.fullmatch(line):
+        return line.decode("gb18030")
     if (chinese := _chinese(line)) is not None:
         return chinese if confirmed else None
     return line.decode("cp1252") if _is_western(line) else None
@@ -145,9 +149,11 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _is_western(line: bytes) -> bool:
-    # Letters with accents stand alone or in twos. Three in a row are another encoding, and so is
-    # what would be a letter of UTF-8, next to the byte that made the line unreadable as such.
-    if max(map(len, _HIGH_RUN.findall(line))) > _LONGEST_LATIN_RUN or _UTF8_LETTER.search(line):
+    # Letters with accents stand alone, or in twos inside a word. Three in a row are another
+    # encoding, and so is what would be a letter of UTF-8, next to the byte that is none.
+    if max(map(len, _HIGH_RUN.findall(line))) > _LONGEST_LATIN_RUN:
+        return False
+    if _UTF8_LETTER.search(line) or _TWO_ALONE.search(line):
         return False
     try:
         return _RARE_IN_LATIN.isdisjoint(line.decode("cp1252"))

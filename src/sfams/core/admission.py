@@ -95,11 +95,6 @@ class Admission:
     twin: Twin | None = None
 
 
-def index_text(who: str, content: str) -> str:
-    """Give the text that is embedded and indexed: the speaker's name belongs to what was said."""
-    return f"{who}: {content}" if who else content
-
-
 def content_hash(draft: Draft, kind: str) -> str:
     """Name a text by what makes it the same text: 32 hex digits, equal on every store and release.
 

@@ -18,6 +18,8 @@ import numpy as np
 from sfams.core.columns import Floats
 from sfams.core.keywords import ColdPosting
 from sfams.core.record import RecordId
+from sfams.core.stopwords import FUNCTION_TERMS
+from sfams.core.stopwords import WEIGHT as FUNCTION_WEIGHT
 from sfams.core.view import RowNumbers, ScopeView
 
 K1 = 1.2
@@ -62,7 +64,7 @@ def statistics(
         frequency = view.frequency(term) + in_cold[term]
         if frequency:
             idf = math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
-            weights[term] = idf * count
+            weights[term] = idf * count * (FUNCTION_WEIGHT if term in FUNCTION_TERMS else 1.0)
     return Statistics(weights, max(average, 1.0))
 
 

@@ -77,17 +77,17 @@ class Linear:
 
     Moments after `now` count as `now`. With `whole_days` a day that is not over does not count. The
     defaults are the plain default of this release: importance weighs most, recency halves every 30
-    days, showings alone are worth at most 0.15, and half a year of age costs a tenth.
+    days, showings alone are worth at most 0.15, and half a year of age costs a twentieth.
 
     Raises:
         InvalidPolicyError: A weight is negative or not finite, the positive weights sum to more
             than 1, or a window, saturation or horizon is not above zero.
     """
 
-    alpha: float = 0.6
+    alpha: float = 0.75
     beta: float = 0.15
-    gamma: float = 0.25
-    delta: float = 0.1
+    gamma: float = 0.1
+    delta: float = 0.05
     recency: Recency = "half_life"
     recency_days: float = 30.0
     n_sat: float = 10.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,10 +13,13 @@ from sfams.core.policy import DEFAULT_POLICY, RetentionPolicy
 from sfams.core.ranking import RankingWeights
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
+from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store
 from sfams.service.background import Background
 from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
+
+logger = logging.getLogger("sfams")
 
 META_MODEL = "embedding_model"
 META_DIMENSION = "embedding_dimension"
@@ -60,10 +64,16 @@ class Engine:
         return self.usage.flush(self.store)
 
     def close(self) -> None:
-        """Finish background work, write the last accesses, close the embedder and the store."""
+        """Finish background work, write the last accesses, close the embedder and the store.
+
+        Accesses that cannot be written (a read-only file, a lock that is not let go) are given up with
+        a warning in the log: what was read has been read.
+        """
         try:
             self.background.close()
             self.flush_usage()
+        except StoreUnavailableError as error:
+            logger.warning("access counts were not written: %s", error)
         finally:
             self.embedder.close()
             self.store.close()

@@ -24,6 +24,7 @@ from sfams.service.results import Explanation, Fate
 
 _CANDIDATES = 50
 _EVERYTHING = 1_000_000
+_RANKED = {Fate.LIVE, Fate.DUPLICATE, Fate.WAITING, Fate.DEMOTED}
 _ACTS = {EventType.DEMOTED, EventType.DELETED, EventType.SUMMARIZED}
 _LAST_ACT = {
     Fate.DEMOTED: EventType.DEMOTED,
@@ -162,7 +163,7 @@ def _with_place(
     engine: Engine, scope: Scope, answer: Explanation, text: str, k: int
 ) -> Explanation:
     """Ask the question without cut-off and look where the record stands."""
-    if answer.record_id is None or answer.fate not in {Fate.LIVE, Fate.WAITING, Fate.DEMOTED}:
+    if answer.record_id is None or answer.fate not in _RANKED:
         return answer
     ranked = search(engine, scope, Query(text=text, k=_EVERYTHING, mode=Mode.HYBRID))
     ids = [hit.record.id for hit in ranked.hits]

@@ -24,7 +24,7 @@ def check_id(value: str) -> RecordId:
     """Tell a malformed id from an unknown one."""
     text = value.strip().lower() if isinstance(value, str) else ""
     if not _ID.fullmatch(text):
-        message = f"id: {str(value)[:60]!r} is not a record id (a UUID of 36 characters)"
+        message = f"id: {str(value)[:60]!r} is not an id (a UUID of 36 characters)"
         raise InvalidInputError(message, field="id")
     return RecordId(text)
 

@@ -220,7 +220,7 @@ class Memory:
     def plan(self, plan_id: str) -> ForgettingPlan:
         """Read a saved plan."""
         with self._engine.store.read() as reader:
-            return forgetting.load(reader, self.scope, PlanId(plan_id))
+            return forgetting.load(reader, self.scope, PlanId(listing.check_id(plan_id)))
 
     def plans(self, limit: int = 20) -> Sequence[PlanId]:
         """List saved plans, newest first."""
@@ -233,7 +233,7 @@ class Memory:
         Raises:
             BlastRadiusError: It deletes more than the policy's `max_share` of the scope.
         """
-        plan_id = PlanId(plan if isinstance(plan, str) else plan.id)
+        plan_id = PlanId(listing.check_id(plan if isinstance(plan, str) else plan.id))
         return forgetting.apply(
             self._engine, self.scope, plan_id, override_blast_radius=override_blast_radius
         )
@@ -243,7 +243,7 @@ class Memory:
         if what is None:
             return restoring.restore_newest(self._engine, self.scope)
         if isinstance(what, (str, ForgettingPlan)):
-            plan_id = PlanId(what if isinstance(what, str) else what.id)
+            plan_id = PlanId(listing.check_id(what if isinstance(what, str) else what.id))
             return restoring.restore_plan(self._engine, self.scope, plan_id)
         return restoring.restore_records(self._engine, self.scope, what)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sfams.core.admission import index_text
 from sfams.core.events import Actor, EventType, MemoryEvent
-from sfams.core.keywords import index_terms
+from sfams.core.indexing import passage_of, terms_of
 from sfams.core.record import EmbeddingState, MemoryRecord, Status
 from sfams.core.scope import Scope
 from sfams.errors import ProviderError
@@ -34,7 +33,7 @@ def embed_pending(engine: Engine, scope: Scope) -> int:
             ]
         if not waiting:
             return done
-        texts = [index_text(record.source.who, record.content) for record in waiting]
+        texts = [passage_of(record) for record in waiting]
         embedded = embed_passages(engine, texts)
         if all(state is EmbeddingState.PENDING for state in embedded.states):
             raise ProviderError(embedded.warning)
@@ -53,8 +52,7 @@ def _attach(
             record = current.get(seen.id)
             if record is None or record.version != seen.version or record.status is not Status.LIVE:
                 continue
-            terms = index_terms(index_text(record.source.who, record.content))
-            entries.append(Entry(replace(record, embedding=state), terms, vector))
+            entries.append(Entry(replace(record, embedding=state), terms_of(record), vector))
         attached = [entry for entry in entries if entry.vector is not None]
         if attached:
             claim_model(engine, transaction)

@@ -15,27 +15,28 @@ from sfams.core.admission import (
     Surroundings,
     admit,
     content_hash,
-    index_text,
 )
 from sfams.core.draft import Draft
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.importance import prior
-from sfams.core.keywords import Terms, index_terms
+from sfams.core.indexing import passage_of, terms_of
+from sfams.core.keywords import Terms
 from sfams.core.record import (
     JsonValue,
     MemoryRecord,
     RecordId,
     Status,
+    Usage,
     Validity,
     parse_kind,
 )
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
-from sfams.ports import Entry, Reader, Transaction, UsageDelta
+from sfams.ports import Entry, Reader, Transaction
 from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
-from sfams.service.listing import fetch
+from sfams.service.listing import check_id, fetch
 from sfams.service.results import RememberResult
 from sfams.service.superseding import supersede_all
 
@@ -103,7 +104,6 @@ def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> _Ite
     estimate = prior(draft.content)
     kind = parse_kind(draft.kind or estimate.kind)
     created_at = draft.created_at or now
-    text = index_text(draft.source.who, draft.content)
     record = MemoryRecord(
         id=engine.record_id(),
         scope=scope,
@@ -122,6 +122,7 @@ def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> _Ite
         claim=draft.claim,
         relations=draft.relations,
         derived_from=draft.derived_from,
+        usage=draft.usage or Usage(),
         validity=Validity(draft.valid_from, draft.valid_to),
         trust=draft.trust,
         sensitivity=draft.sensitivity,
@@ -129,7 +130,7 @@ def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> _Ite
         tokens=count_tokens(draft.content),
         key=draft.key,
     )
-    return _Item(draft, record, index_terms(text))
+    return _Item(draft, record, terms_of(record))
 
 
 def _with_vectors(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Item]:
@@ -137,7 +138,7 @@ def _with_vectors(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Ite
     with engine.store.read() as reader:
         known = _known(reader, scope, items)
     fresh = [i for i, item in enumerate(items) if item.record.id not in known]
-    texts = [index_text(items[i].draft.source.who, items[i].draft.content) for i in fresh]
+    texts = [passage_of(items[i].record) for i in fresh]
     embedded = embed_passages(engine, texts)
     result = list(items)
     for i, vector, state in zip(fresh, embedded.vectors, embedded.states, strict=True):
@@ -215,7 +216,9 @@ def _surroundings(
         by_key=keys.get(draft.key) if draft.key is not None else None,
         by_hash=transaction.by_hash(scope, [record.content_hash]).get(record.content_hash),
         slot=() if draft.claim is None else transaction.by_claim(scope, [draft.claim]),
-        targets=fetch(transaction, scope, draft.supersedes) if draft.supersedes else (),
+        targets=fetch(transaction, scope, map(check_id, draft.supersedes))
+        if draft.supersedes
+        else (),
         neighbours=neighbours,
     )
 
@@ -232,7 +235,6 @@ def _write(
     if decision.duplicate_of is None:
         entry = Entry(_standing(item.record, decision), item.terms, item.vector)
         transaction.insert([entry])
-        _bring_usage(transaction, item)
         detail: dict[str, JsonValue] = {"outcome": decision.outcome.value}
         if decision.supersedes:
             detail["supersedes"] = list(decision.supersedes)
@@ -248,14 +250,6 @@ def _write(
         embedded=decision.duplicate_of is not None or item.vector is not None,
         warnings=(item.warning,) if item.warning and decision.duplicate_of is None else (),
     )
-
-
-def _bring_usage(transaction: Transaction, item: _Item) -> None:
-    """Keep the accesses that an import tells of; without a moment they count as of the creation."""
-    usage, record = item.draft.usage, item.record
-    if usage is not None and (usage.access_count or usage.last_accessed_at):
-        at = usage.last_accessed_at or record.created_at
-        transaction.add_usage(record.scope, [UsageDelta(record.id, usage.access_count, 0, at)])
 
 
 def _standing(record: MemoryRecord, decision: Admission) -> MemoryRecord:

@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sfams.core.admission import index_text
 from sfams.core.draft import Draft, draft_from_mapping
 from sfams.core.events import Actor, EventType, MemoryEvent
-from sfams.core.keywords import index_terms
+from sfams.core.indexing import terms_of
 from sfams.core.query import Cursor, Filter, Order, Page
 from sfams.core.record import EmbeddingState, MemoryRecord, Status
 from sfams.core.scope import Scope
 from sfams.core.wire import FORMAT, record_from_wire, record_to_wire
 from sfams.errors import InvalidInputError
-from sfams.ports import Entry, Transaction, UsageDelta
+from sfams.ports import Entry, Transaction
 from sfams.service.engine import Engine
 from sfams.service.listing import cursor_after
 from sfams.service.remembering import Progress, remember_many
@@ -119,10 +118,7 @@ def _insert_records(
         with engine.store.write() as transaction:
             fresh = _unknown(transaction, scope, chunk)
             waiting = [replace(record, embedding=EmbeddingState.PENDING) for record in fresh]
-            transaction.insert(
-                [Entry(r, index_terms(index_text(r.source.who, r.content))) for r in waiting]
-            )
-            _bring_usage(transaction, scope, fresh)
+            transaction.insert([Entry(record, terms_of(record)) for record in waiting])
             events = [
                 MemoryEvent(
                     type=EventType.REMEMBERED,
@@ -159,14 +155,3 @@ def _unknown(
         if record.status is Status.LIVE:
             hashes.add(record.content_hash)
     return fresh
-
-
-def _bring_usage(transaction: Transaction, scope: Scope, records: list[MemoryRecord]) -> None:
-    deltas: list[UsageDelta] = []
-    for record in records:
-        usage = record.usage
-        if usage.last_accessed_at is not None:
-            deltas.append(UsageDelta(record.id, usage.access_count, 0, usage.last_accessed_at))
-        if usage.last_used_at is not None:
-            deltas.append(UsageDelta(record.id, 0, usage.used_count, usage.last_used_at))
-    transaction.add_usage(scope, deltas)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sfams.core.admission import content_hash, index_text
+from sfams.core.admission import content_hash
 from sfams.core.draft import Draft, make_draft
 from sfams.core.events import EventType, MemoryEvent
-from sfams.core.keywords import index_terms
+from sfams.core.indexing import passage_of, terms_of
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, Source, Status, Validity
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
@@ -151,9 +151,8 @@ def _entry(
     engine: Engine, before: MemoryRecord, after: MemoryRecord, vector: Vector | None
 ) -> Entry:
     """Pair the changed record with keywords and vector; the vector of an old text never stays."""
-    text = index_text(after.source.who, after.content)
-    terms = index_terms(text)
-    if text == index_text(before.source.who, before.content):
+    text, terms = passage_of(after), terms_of(after)
+    if text == passage_of(before):
         return Entry(after, terms, vector)
     embedded = embed_passages(engine, [text])
     record = replace(after, embedding=embedded.states[0], twin=None)

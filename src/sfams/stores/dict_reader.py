@@ -14,6 +14,7 @@ import numpy as np
 
 from sfams.core.columns import ARRAY_FIELDS, Columns
 from sfams.core.events import MemoryEvent
+from sfams.core.indexing import view_row
 from sfams.core.keywords import ColdPosting, Terms
 from sfams.core.moments import MISSING, NEVER, to_micros
 from sfams.core.plan import ForgettingPlan
@@ -29,7 +30,7 @@ from sfams.core.record import (
     Tier,
 )
 from sfams.core.scope import Scope
-from sfams.core.view import Vector, ViewChanges, ViewRow
+from sfams.core.view import Vector, ViewChanges
 from sfams.errors import StoreError
 from sfams.ports import EntityCount, PastVersion, ScopeStats
 from sfams.stores.matching import claim_key, folded, matches, sort_value
@@ -231,7 +232,12 @@ class DictReader:
         return ViewChanges(
             seq=state.seq,
             rows=[
-                _view_row(row)
+                view_row(
+                    row.record,
+                    row.terms,
+                    row.vector if row.stands(Tier.HOT) else None,
+                    hot=row.stands(Tier.HOT),
+                )
                 for row in self._rows(scope)
                 if row.seq > after and (after or row.stands(Tier.HOT))
             ],
@@ -390,21 +396,3 @@ def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row]) -> dict[str, floa
 
 def _is_live(rows: Mapping[RecordId, Row], record_id: RecordId) -> bool:
     return record_id in rows and rows[record_id].live
-
-
-def _view_row(row: Row) -> ViewRow:
-    record = row.record
-    return ViewRow(
-        id=record.id,
-        hot=row.stands(Tier.HOT),
-        kind=record.kind,
-        importance=record.importance,
-        created_at=to_micros(record.created_at),
-        expires_at=_micros(record.expires_at, NEVER),
-        session=record.source.session,
-        who=record.source.who,
-        turn=-1 if record.source.turn is None else record.source.turn,
-        tokens=record.tokens,
-        vector=row.vector if row.stands(Tier.HOT) else None,
-        terms=row.terms,
-    )

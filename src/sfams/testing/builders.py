@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from sfams.core.keywords import index_terms
+from sfams.core.indexing import terms_of
 from sfams.core.record import (
     Claim,
     EmbeddingState,
@@ -130,7 +130,7 @@ def entry_of(record: MemoryRecord) -> Entry:
     """Make a record's entry: its keywords, and its vector if the record says that it has one."""
     ready = record.embedding is EmbeddingState.READY
     vector = make_vector(record.content) if ready else None
-    return Entry(record, index_terms(record.content), vector)
+    return Entry(record, terms_of(record), vector)
 
 
 def make_entry(number: int = 1, /, **fields: Unpack[RecordFields]) -> Entry:

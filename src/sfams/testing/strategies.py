@@ -33,7 +33,7 @@ from sfams.testing.clock import START
 from sfams.testing.planning import make_plan
 
 NUMBERS = 5
-SCOPES = (Scope(("acme",)), Scope(("acme", "ai")))
+SCOPES = (Scope(("acme",)), Scope(("acme2",)))
 TEXTS = ("The kiln is hot.", "Der Ofen ist heiß.", "窑很热", "THE KILN is hot.", "kiln 100%", "x_y")
 KINDS = ("fact", "fact:deadline", "factor", "goal")
 ENTITIES = (
@@ -75,6 +75,18 @@ class Put:
 scopes = st.sampled_from(SCOPES)
 ids = st.integers(1, NUMBERS).map(numbered_id)
 id_lists = st.lists(ids, max_size=4, unique=True)
+
+
+def _some_of(
+    strategies: dict[str, st.SearchStrategy[object]], most: int
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw values for a few of the names."""
+    names = st.sampled_from(sorted(strategies))
+    return st.lists(
+        names.flatmap(lambda name: st.tuples(st.just(name), strategies[name])), max_size=most
+    ).map(dict)
+
+
 # So close together that many are equal.
 moments = st.integers(-3, 3).map(lambda ticks: START + timedelta(microseconds=ticks))
 statuses = st.sampled_from([each for each in Status if each is not Status.ERASED])
@@ -107,10 +119,7 @@ _FIELDS: dict[str, st.SearchStrategy[object]] = {
     "embedding": states,
     "key": st.sampled_from(("k", "K")),
 }
-_varied_fields = st.lists(
-    st.sampled_from(sorted(_FIELDS)).flatmap(lambda name: st.tuples(st.just(name), _FIELDS[name])),
-    max_size=5,
-).map(dict)
+_varied_fields = _some_of(_FIELDS, 5)
 
 
 @st.composite
@@ -119,6 +128,44 @@ def entries(draw: st.DrawFn, scope: Scope) -> Entry:
     number = draw(st.integers(1, NUMBERS))
     fields: dict[str, Any] = {"content": TEXTS[number], "created_at": START}
     return entry_of(make_record(number, scope=scope, **{**fields, **draw(_varied_fields)}))
+
+
+def first_entries() -> list[Entry]:
+    """Build the records that every run begins with, so that most calls and filters hit something."""
+    ticks = [timedelta(microseconds=number - 2) for number in range(NUMBERS)]
+    values: list[JsonValue] = [True, 1, None, "1", [1]]
+    return [
+        entry_of(
+            make_record(
+                number,
+                scope=SCOPES[0],
+                content=TEXTS[number % NUMBERS],
+                created_at=START + tick,
+                expires_at=START + tick if number % 2 else None,
+                metadata={"x": value},
+                kind=KINDS[number % len(KINDS)],
+                importance=number / 3 % 1,
+                entities=(ENTITIES[number % len(ENTITIES)],),
+                tags=("a", "b")[: number % 3],
+                relations=(Relation("supports", numbered_id(number % NUMBERS + 1)),),
+                tier=Tier.COLD if number == 4 else Tier.HOT,  # noqa: PLR2004
+            )
+        )
+        for number, tick, value in zip(range(1, NUMBERS + 1), ticks, values, strict=True)
+    ]
+
+
+def first_events() -> list[MemoryEvent]:
+    """Build the log that every run begins with: three lines a record, in turn."""
+    return [
+        MemoryEvent(
+            type=EventType.UPDATED,
+            at=START,
+            record_id=numbered_id(number % NUMBERS + 1),
+            detail={"number": number},
+        )
+        for number in range(3 * NUMBERS)
+    ]
 
 
 def entry_lists(scope: Scope) -> st.SearchStrategy[list[Entry]]:
@@ -137,7 +184,18 @@ transitions = st.builds(
     st.none() | st.builds(Validity, st.none() | moments, st.none() | moments, st.none() | ids),
 )
 deltas = st.builds(UsageDelta, ids, st.integers(0, 2), st.integers(0, 2), moments)
-vectors = st.dictionaries(ids, st.none() | st.sampled_from(TEXTS).map(make_vector), max_size=3)
+some_vectors = st.sampled_from(TEXTS).map(make_vector)
+missing = st.sampled_from((EmbeddingState.PENDING, EmbeddingState.FAILED))
+
+
+def put_vectors(here: st.SearchStrategy[Scope]) -> st.SearchStrategy[tuple[object, ...]]:
+    """Attach vectors, or note their absence: no record is ready without one."""
+    given = st.dictionaries(ids, some_vectors, max_size=3)
+    mixed = st.dictionaries(ids, st.none() | some_vectors, max_size=3)
+    ready = st.tuples(here, given, st.just(EmbeddingState.READY))
+    return ready | st.tuples(here, mixed, missing)
+
+
 events = st.builds(
     MemoryEvent,
     type=st.sampled_from(EventType),
@@ -175,7 +233,7 @@ def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
         "insert": st.tuples(entry_lists(scope)),
         "replace": st.tuples(entry_lists(scope)),
         "transition": st.tuples(here, st.lists(transitions, max_size=3), moments),
-        "put_vectors": st.tuples(here, vectors, states),
+        "put_vectors": put_vectors(here),
         "relate": st.tuples(here, ids, relations),
         "unrelate": st.tuples(here, ids, relations),
         "add_usage": st.tuples(here, st.lists(deltas, max_size=3)),
@@ -192,21 +250,21 @@ def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
     )
 
 
-filters = st.builds(
-    Filter,
-    statuses=st.sampled_from(((Status.LIVE,), (), (Status.DELETED, Status.SUPERSEDED))),
-    tiers=st.sampled_from(((), (Tier.COLD,))),
-    kinds=st.sampled_from(((), ("fact",), ("fact:deadline", "goal"))),
-    importance_min=st.sampled_from((None, 0.0, 0.5)),
-    importance_max=st.sampled_from((None, 1 / 3, 1.0)),
-    created_from=st.none() | moments,
-    created_to=st.none() | moments,
-    entities=st.sampled_from(((), ("lena",), ("person:LENA",), ("zoe", "lena"))),
-    tags=st.sampled_from(((), ("a",), ("a", "b"))),
-    metadata=st.just({}) | metadata,
-    who=st.sampled_from((None, "", "Lena")),
-    session=st.sampled_from((None, "s-1")),
-    text=st.sampled_from((None, "KILN", "heiss", "窑", "100%", "_")),
-    expired=flags,
-)
+_CONDITIONS: dict[str, st.SearchStrategy[object]] = {
+    "statuses": st.sampled_from(((), (Status.DELETED, Status.SUPERSEDED))),
+    "tiers": st.just((Tier.COLD,)),
+    "kinds": st.sampled_from((("fact",), ("fact:deadline", "goal"))),
+    "importance_min": st.sampled_from((0.0, 0.5)),
+    "importance_max": st.sampled_from((1 / 3, 1.0)),
+    "created_from": moments,
+    "created_to": moments,
+    "entities": st.sampled_from((("lena",), ("person:LENA",), ("zoe", "lena"))),
+    "tags": st.sampled_from((("a",), ("a", "b"))),
+    "metadata": metadata,
+    "who": st.sampled_from(("", "Lena")),
+    "session": st.sampled_from(SESSIONS),
+    "text": st.sampled_from(("KILN", "heiss", "窑", "100%", "_")),
+    "expired": st.just(value=True),
+}
+filters = _some_of(_CONDITIONS, 2).map(lambda fields: Filter(**fields))
 pages = st.builds(Page, limit=st.integers(1, 3), order=st.sampled_from(Order), descending=flags)

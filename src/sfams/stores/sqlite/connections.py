@@ -19,9 +19,9 @@ OLDEST_SQLITE = (3, 51, 3)
 """Older libraries can damage a file in WAL mode that several processes write."""
 
 _CACHED_STATEMENTS = 200
-_CACHE = 16 * 1024             # KiB of pages a connection keeps at most
-_NAP = 0.005                   # seconds between tries where SQLite does not wait by itself
-_LONGEST_WAIT = 1000           # milliseconds inside SQLite, where Ctrl-C is not heard
+_CACHE = 16 * 1024  # KiB of pages a connection keeps at most
+_NAP = 0.005  # seconds between tries where SQLite does not wait by itself
+_LONGEST_WAIT = 1000  # milliseconds inside SQLite, where Ctrl-C is not heard
 
 CLOSED = "the store is closed"
 NESTED = "a unit of work is open on this thread already"
@@ -99,9 +99,9 @@ def connect(options: Options, flags: int, *, uri: str = "") -> apsw.Connection:
         set_patience(connection, options)
         for name, value in (
             ("foreign_keys", 1),
-            ("secure_delete", 1),          # what is deleted is overwritten
+            ("secure_delete", 1),  # what is deleted is overwritten
             ("synchronous", options.synchronous),
-            ("temp_store", "MEMORY"),      # what is sorted never reaches a temporary file
+            ("temp_store", "MEMORY"),  # what is sorted never reaches a temporary file
             ("trusted_schema", 0),
             ("cache_size", -_CACHE),
         ):
@@ -127,7 +127,7 @@ def transaction(connection: apsw.Connection, patience: timedelta) -> Iterator[No
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:      # a full disk has rolled back by itself
+        if connection.in_transaction:  # a full disk has rolled back by itself
             connection.execute("ROLLBACK")
         raise
 

@@ -29,11 +29,10 @@ META_MODEL = "embedding_model"
 
 _COLUMNS = (*RECORD_COLUMNS, *CLAIM_KEY_COLUMNS)
 _MARKS = ", ".join("?" * (len(_COLUMNS) + 3))
-_INSERT = f"INSERT INTO record (number, scope, change_seq, {', '.join(_COLUMNS)}) VALUES ({_MARKS})"
-_REPLACE = (
-    f"UPDATE record SET change_seq = ?, {', '.join(f'{name} = ?' for name in _COLUMNS)}"  # noqa: S608
-    " WHERE number = ?"
-)
+_NAMES = ", ".join(_COLUMNS)
+_INSERT = f"INSERT INTO record (number, scope, change_seq, {_NAMES}) VALUES ({_MARKS})"  # noqa: S608  own names
+_SET = ", ".join(f"{name} = ?" for name in _COLUMNS)
+_REPLACE = f"UPDATE record SET change_seq = ?, {_SET} WHERE number = ?"  # noqa: S608  own names
 
 Numbered = Sequence[tuple[int, Entry]]
 
@@ -79,7 +78,7 @@ class EntryWriter:
                 for number, entry in numbered
             ),
         )
-        if len(numbered) > 1:              # two records may change places
+        if len(numbered) > 1:  # two records may change places
             self._many("record_vacate", ((number,) for number in numbers))
         with naming_clash(lambda: self._rivals(numbered)):
             self._connection.executemany(

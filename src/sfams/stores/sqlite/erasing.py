@@ -40,9 +40,7 @@ class Eraser:
             postings.cold_among(self._connection, (number for _, number, _ in rows)),
         )
         # Vectors, keywords, usage, entities, tags and outgoing relations go with the row.
-        self._connection.executemany(
-            QUERIES["erase_record"], ((number,) for _, number, _ in rows)
-        )
+        self._connection.executemany(QUERIES["erase_record"], ((number,) for _, number, _ in rows))
         for query in ("erase_links", "erase_outbox", "erase_jobs", "event_scrub"):
             self._run(query, to_json(gone))
         self._clean_plans(frozenset(gone))

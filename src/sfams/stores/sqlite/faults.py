@@ -47,30 +47,30 @@ def naming_clash(rivals: Callable[[], Sequence[str]]) -> Iterator[None]:
         raise clash from error
 
 
+_PASSING: dict[type[apsw.Error], str] = {
+    apsw.BusyError: "another process holds the lock of {}; try again",
+    apsw.LockedError: "another process holds the lock of {}; try again",
+    apsw.FullError: "the disk is full: {}",
+    apsw.ReadOnlyError: "{} is read-only",
+    apsw.PermissionsError: "{} is read-only",
+    apsw.CantOpenError: "{} cannot be opened or made; is the folder writable?",
+    apsw.IOError: "reading or writing {} failed",
+}
+"""What may go away by itself or by hand: the store is unavailable for now."""
+
+
 def _translate(error: apsw.Error, location: str) -> SfamsError:
-    match error:
-        case apsw.ConstraintError():
-            return _clash(error)
-        case apsw.BusyError() | apsw.LockedError():
-            message = f"another process holds the lock of {location}; try again"
-        case apsw.FullError():
-            message = f"the disk is full: {location}"
-        case apsw.ReadOnlyError() | apsw.PermissionsError():
-            message = f"{location} is read-only"
-        case apsw.CantOpenError():
-            message = f"{location} cannot be opened or made; is the folder writable?"
-        case apsw.IOError():
-            message = f"reading or writing {location} failed"
-        case apsw.NotADBError():
-            message = f"{location} is not an SQLite file; it has been left as it was"
-            return SchemaMismatchError(message, location=location)
-        case apsw.CorruptError():
-            message = f"{location} is damaged; see `sfams doctor`"
-            return StoreError(message, location=location)
-        case _:
-            message = f"SQLite refused: {type(error).__name__} in {location}"
-            return StoreError(message, location=location)
-    return StoreUnavailableError(message, location=location)
+    if isinstance(error, apsw.ConstraintError):
+        return _clash(error)
+    if type(error) in _PASSING:
+        return StoreUnavailableError(_PASSING[type(error)].format(location), location=location)
+    if isinstance(error, apsw.NotADBError):
+        message = f"{location} is not an SQLite file; it has been left as it was"
+        return SchemaMismatchError(message, location=location)
+    if isinstance(error, apsw.CorruptError):
+        return StoreError(f"{location} is damaged; see `sfams doctor`", location=location)
+    message = f"SQLite refused: {type(error).__name__} in {location}"
+    return StoreError(message, location=location)
 
 
 def _clash(error: apsw.ConstraintError) -> SfamsError:
@@ -78,4 +78,6 @@ def _clash(error: apsw.ConstraintError) -> SfamsError:
     columns = str(error).partition("constraint failed: ")[2]
     if columns in _CLASHES:
         return ConflictError(_CLASHES[columns], constraint=columns)
-    return StoreError(f"SQLite refused: constraint {columns or 'unknown'} failed", constraint=columns)
+    return StoreError(
+        f"SQLite refused: constraint {columns or 'unknown'} failed", constraint=columns
+    )

@@ -52,5 +52,5 @@ def _in_child() -> None:
         _forking.pop().after_fork_in_child()
 
 
-if hasattr(os, "register_at_fork"):                  # not on Windows, which does not fork
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
     os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

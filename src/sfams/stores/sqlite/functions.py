@@ -14,7 +14,11 @@ from sfams.stores.matching import folded, json_equal
 
 def register(connection: apsw.Connection) -> None:
     """Make the functions known to a connection."""
-    for name, function, arity in (("fold", fold, 1), ("folded", folded, 1), ("json_has", _json_has, 3)):
+    for name, function, arity in (
+        ("fold", fold, 1),
+        ("folded", folded, 1),
+        ("json_has", _json_has, 3),
+    ):
         callback = cast("Callable[..., str | bool]", function)
         connection.create_scalar_function(name, callback, arity, deterministic=True)
 

@@ -28,7 +28,7 @@ _ARRAYS: Mapping[str, str] = {
     "scores": "<f8",
     "tokens": "<i8",
 }
-_FAST = 1                                  # zlib level: ids shrink well even so
+_FAST = 1  # zlib level: ids shrink well even so
 
 
 def save(connection: apsw.Connection, number: int, plan: ForgettingPlan) -> None:
@@ -64,8 +64,21 @@ def load(
     row = connection.execute(QUERIES["plan"], (number, plan_id)).fetchone()
     if row is None:
         return None
-    (saved, _, created_at, examined, hot, share, limit, state, cursor, applied_at, undo_until,
-     skipped, policy) = row
+    (
+        saved,
+        _,
+        created_at,
+        examined,
+        hot,
+        share,
+        limit,
+        state,
+        cursor,
+        applied_at,
+        undo_until,
+        skipped,
+        policy,
+    ) = row
     return ForgettingPlan(
         id=plan_id,
         scope=scope,

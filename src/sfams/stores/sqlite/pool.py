@@ -22,7 +22,7 @@ from sfams.stores.sqlite.connections import (
     transaction,
 )
 
-_SETTLE_WAIT = 250             # milliseconds that `settle` waits for readers
+_SETTLE_WAIT = 250  # milliseconds that `settle` waits for readers
 _LEFT_BEHIND: list[object] = []
 """Connections of a parent process: closing them in the child would drop the parent's locks."""
 
@@ -36,14 +36,14 @@ class FilePool:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._mutex = Lock()               # guards the fields below, never held for long
+        self._mutex = Lock()  # guards the fields below, never held for long
         self._idle: list[apsw.Connection] = []
         self._lent = 0
         self._closed = False
         self._inherited = False
-        self._turn = Lock()                # whose turn it is to write
+        self._turn = Lock()  # whose turn it is to write
         self._writer: apsw.Connection | None = None
-        self._writing: int | None = None   # the thread that writes
+        self._writing: int | None = None  # the thread that writes
         self._uri = ""
         self._read_only = False
         self._prepare()
@@ -93,7 +93,10 @@ class FilePool:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = connect(self._options, flags)
         try:
-            if not connection.readonly("main") and connection.pragma("journal_mode", "wal") != "wal":
+            if (
+                not connection.readonly("main")
+                and connection.pragma("journal_mode", "wal") != "wal"
+            ):
                 message = f"{self._options.path}: this file system cannot share a file (no WAL)"
                 raise StoreUnavailableError(message)
         except BaseException:
@@ -104,7 +107,7 @@ class FilePool:
     def _make_current(self) -> None:
         """Apply missing migrations, one transaction each; another process may do so meanwhile."""
         connection = self._writer
-        assert connection is not None      # noqa: S101  (opened just before)
+        assert connection is not None  # noqa: S101  (opened just before)
         while not schema.is_current(connection.pragma("user_version")):
             with transaction(connection, self._options.busy_timeout):
                 schema.migrate(connection, self._options.path)
@@ -230,7 +233,7 @@ class FilePool:
 
     def before_fork(self) -> None:
         """Close what is idle; holds the mutex until the fork is over."""
-        self._mutex.acquire()              # noqa: SIM115, RUF100
+        self._mutex.acquire()  # noqa: SIM115, RUF100
         while self._idle:
             self._idle.pop().close()
         if self._turn.acquire(blocking=False):

@@ -18,7 +18,7 @@ def cold_among(connection: apsw.Connection, numbers: Iterable[int]) -> set[int]:
 
 def add(connection: apsw.Connection, scope: int, numbers: Iterable[int]) -> None:
     """Enter records under each of their terms."""
-    found = sorted(_postings(connection, numbers))     # in the order of the table: twice as fast
+    found = sorted(_postings(connection, numbers))  # in the order of the table: twice as fast
     connection.executemany(
         QUERIES["posting_add"], [(scope, term, record, count) for term, record, count in found]
     )

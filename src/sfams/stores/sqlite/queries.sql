@@ -54,7 +54,8 @@ WHERE scope = ?1 AND status = 'live' AND content_hash IN (SELECT value FROM json
 
 -- name: record_replaced_by
 SELECT id FROM record
-WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2)) AND status <> 'erased' ORDER BY id;
+WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2))
+    AND status <> 'erased' ORDER BY id;
 
 -- name: record_by_key
 SELECT key, id FROM record
@@ -65,10 +66,6 @@ SELECT record.id FROM json_each(?2) AS wanted
 CROSS JOIN record ON record.scope = ?1 AND record.subject_key = wanted.value ->> 0
     AND record.attribute_key = wanted.value ->> 1
 WHERE record.status = 'live' ORDER BY record.id;
-
--- name: replaced_by
-SELECT id FROM record
-WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2)) ORDER BY id;
 
 -- name: record_waiting
 SELECT id FROM record
@@ -377,3 +374,64 @@ DELETE FROM outbox WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?
 
 -- name: erase_jobs
 DELETE FROM job WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
+
+
+-- ── Checks and repairs ───────────────────────────────────────────────────────────────────────────
+
+-- name: scopes
+SELECT number, path FROM scope ORDER BY path;
+
+-- name: check_vectors
+SELECT id FROM record
+WHERE scope = ?1 AND embedding = 'ready' AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.record = record.number);
+
+-- name: check_models
+SELECT record.id FROM vector
+JOIN record ON record.number = vector.record
+JOIN embedding_model AS model ON model.number = vector.model
+WHERE record.scope = ?1 AND (
+    model.name <> (SELECT value FROM meta WHERE name = 'embedding_model')
+    OR length(vector.data) <> 4 * (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'embedding_dimension')
+);
+
+-- name: record_ids
+SELECT id FROM record WHERE scope = ?1 ORDER BY id;
+
+-- name: check_keywords
+SELECT record.id, keyword.data FROM json_each(?2) AS wanted
+CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
+JOIN keyword ON keyword.record = record.number;
+
+-- name: check_cold_keywords
+SELECT record.id, keyword.data FROM record JOIN keyword ON keyword.record = record.number
+WHERE record.scope = ?1 AND record.status = 'live' AND record.tier = 'cold';
+
+-- name: check_postings
+SELECT record.id, count(*), sum(posting.count), sum(posting.term % ?2)
+FROM cold_posting AS posting JOIN record ON record.number = posting.record
+WHERE posting.scope = ?1 GROUP BY posting.record;
+
+-- name: repair_vectors
+UPDATE record SET embedding = 'pending', change_seq = ?2
+WHERE scope = ?1 AND embedding = 'ready' AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.record = record.number);
+
+-- name: repair_models
+DELETE FROM vector WHERE record IN (
+    SELECT vector.record FROM vector
+    JOIN record ON record.number = vector.record
+    JOIN embedding_model AS model ON model.number = vector.model
+    WHERE record.scope = ?1 AND (
+        model.name <> (SELECT value FROM meta WHERE name = 'embedding_model')
+        OR length(vector.data) <> 4 * (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'embedding_dimension')
+    )
+);
+
+-- name: repair_touch
+UPDATE record SET change_seq = ?2 WHERE number = ?1;
+
+-- name: repair_content
+UPDATE record SET content_hash = ?2, embedding = 'pending', version = version + 1, change_seq = ?3
+WHERE number = ?1;
+
+-- name: postings_drop
+DELETE FROM cold_posting WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));

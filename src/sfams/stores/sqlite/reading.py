@@ -107,10 +107,6 @@ class SqliteReader:
         wanted = to_json(sorted({claim_key(claim) for claim in claims}))
         return self._whole(scope, self._rows("record_by_claim", self._number(scope), wanted))
 
-    def replaced_by(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
-        """Name the records whose place these have taken, in id order."""
-        return [row[0] for row in self._rows("replaced_by", self._number(scope), to_json(ids))]
-
     def pending(self, scope: Scope, limit: int, /) -> Sequence[MemoryRecord]:
         """List live records that wait for a vector, oldest first."""
         rows = self._rows("record_waiting", self._number(scope), max(limit, 0))
@@ -176,7 +172,9 @@ class SqliteReader:
     ) -> Sequence[MemoryEvent]:
         """Read the log, oldest first."""
         values = self._number(scope), after, max(limit, 0)
-        rows = self._rows("events_of", *values, to_json(ids)) if ids else self._rows("events", *values)
+        rows = (
+            self._rows("events_of", *values, to_json(ids)) if ids else self._rows("events", *values)
+        )
         return [decode_event(row) for row in rows]
 
     def plan(self, scope: Scope, plan_id: PlanId, /) -> ForgettingPlan | None:

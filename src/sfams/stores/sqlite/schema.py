@@ -106,9 +106,7 @@ def _fill(connection: apsw.Connection) -> None:
     """Write what a new file starts with."""
     connection.pragma("application_id", APPLICATION_ID)
     connection.execute("INSERT INTO meta VALUES (?, ?)", (META_TOKENIZER, TOKENIZER_VERSION))
-    connection.execute(
-        "INSERT INTO secret VALUES (?, ?)", (TOMBSTONE_KEY, secrets.token_bytes(32))
-    )
+    connection.execute("INSERT INTO secret VALUES (?, ?)", (TOMBSTONE_KEY, secrets.token_bytes(32)))
 
 
 def _check_history(connection: apsw.Connection, version: int, location: str) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from sfams.errors import InvalidInputError
 from sfams.ports import Problem, Reader, Transaction
-from sfams.stores.sqlite import checking
+from sfams.stores.sqlite.checking import check
 from sfams.stores.sqlite.connections import Connections, Options, SharedMemory, check_library
 from sfams.stores.sqlite.faults import translated
 from sfams.stores.sqlite.pool import FilePool
 from sfams.stores.sqlite.reading import SqliteReader
+from sfams.stores.sqlite.repairing import repair
 from sfams.stores.sqlite.writing import SqliteTransaction
 
 IN_MEMORY = ":memory:"
@@ -49,9 +50,7 @@ class SqliteStore:
         options = Options(self._location, synchronous, busy_timeout, readers)
         self._pool: Connections
         with translated(self._location):
-            self._pool = (
-                SharedMemory(options) if self._location == IN_MEMORY else FilePool(options)
-            )
+            self._pool = SharedMemory(options) if self._location == IN_MEMORY else FilePool(options)
 
     @property
     def location(self) -> str:
@@ -86,12 +85,12 @@ class SqliteStore:
     def check(self) -> Sequence[Problem]:
         """Look for damage: integrity, drift between rows, vectors and keywords."""
         with translated(self._location), self._pool.reading() as connection:
-            return checking.check(connection)
+            return check(connection)
 
     def repair(self, problems: Sequence[Problem], /) -> int:
         """Mend what can be mended without an embedder; returns how many problems that were."""
         with translated(self._location), self._pool.writing() as connection:
-            return checking.repair(connection, problems)
+            return repair(connection, problems)
 
     def close(self) -> None:
         """Empty the WAL into the file and let go; further calls fail."""

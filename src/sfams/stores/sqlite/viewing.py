@@ -43,8 +43,22 @@ class _ColumnsBuilder:
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add a chunk; an array refuses a cell of another type instead of bending it."""
-        (ids, versions, kinds, importance, created, accessed, shown, used, expires, grace, tokens,
-         twins, similarity, flags) = zip(*rows, strict=True)
+        (
+            ids,
+            versions,
+            kinds,
+            importance,
+            created,
+            accessed,
+            shown,
+            used,
+            expires,
+            grace,
+            tokens,
+            twins,
+            similarity,
+            flags,
+        ) = zip(*rows, strict=True)
         self._twins.update(
             (place, twin) for place, twin in enumerate(twins, len(self._ids)) if twin is not None
         )
@@ -142,8 +156,20 @@ def changes(connection: apsw.Connection, number: int, seq: int, after: int) -> V
 
 
 def _view_row(*cells: Any) -> ViewRow:  # noqa: ANN401  (a row of the database)
-    (record_id, hot, kind, importance, created_at, expires_at, session, who, turn, tokens,
-     vector, terms) = cells
+    (
+        record_id,
+        hot,
+        kind,
+        importance,
+        created_at,
+        expires_at,
+        session,
+        who,
+        turn,
+        tokens,
+        vector,
+        terms,
+    ) = cells
     if type(created_at) is not int or not (expires_at is None or type(expires_at) is int):
         message = "a moment that is none"
         raise TypeError(message)

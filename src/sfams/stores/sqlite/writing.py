@@ -75,9 +75,7 @@ class SqliteTransaction(SqliteReader):
             return
         seq, at = self._raise_seq(number), to_micros(now)
         before = postings.cold_among(self._connection, known.values())
-        self._many(
-            "transition", ((number, each.id, seq, at, *_standing(each)) for each in changes)
-        )
+        self._many("transition", ((number, each.id, seq, at, *_standing(each)) for each in changes))
         # By themselves, because they move the record in more indexes.
         self._many(
             "transition_validity",
