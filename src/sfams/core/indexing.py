@@ -33,10 +33,10 @@ def terms_of(record: MemoryRecord) -> Terms:
     labels += record.tags
     if not labels:
         return spoken
-    filed = index_terms(" \n ".join(labels)).ids
-    added = filed[~np.isin(filed, spoken.ids)]
+    known = set(spoken.ids.tolist())
+    added = [term for term in index_terms(" \n ".join(labels)).ids.tolist() if term not in known]
     return Terms(
-        np.concatenate((spoken.ids, added)),
+        np.concatenate((spoken.ids, np.array(added, np.uint64))),
         np.concatenate((spoken.counts, np.ones(len(added), np.uint16))),
     )
 

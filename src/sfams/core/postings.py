@@ -21,7 +21,7 @@ Counts = NDArray[np.uint16]
 FOLD_AT = 32_768
 """Postings held in the dict before they are folded, which copies the base (50 ms at 3 million)."""
 
-BULK = 64
+BULK = 512
 """From this many records on, a batch is sorted into a segment at once instead of dict by dict."""
 
 

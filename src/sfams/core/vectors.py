@@ -11,6 +11,7 @@ from sfams.errors import InvalidInputError
 Vector = NDArray[np.float32]
 RowNumbers = NDArray[np.intp]
 
+_FEW = 2
 _CELLS = 4_000_000  # similarities held at a time (16 MB)
 
 
@@ -28,6 +29,17 @@ def units(vectors: Vector, dimension: int) -> tuple[Vector, Bools]:
     usable = np.isfinite(norms) & (norms > 0.0)
     scaled = np.divide(wide, norms[:, None], out=np.zeros_like(wide), where=usable[:, None])
     return scaled.astype(np.float32), usable
+
+
+def cosines_of(queries: Vector, matrix: Vector) -> Vector:
+    """Multiply unit queries (n, d) with unit rows (m, d): shape (n, m).
+
+    A few queries go row by row on this thread alone: the same memory traffic, but no waiting for BLAS
+    threads to be woken, which on a busy machine takes longer (10 ms) than the work (0.04 ms at 1,000).
+    """
+    if len(queries) <= _FEW:
+        return np.stack([np.vecdot(matrix, query) for query in queries])
+    return queries @ matrix.T
 
 
 def nearest(queries: Vector, matrix: Vector, rows: RowNumbers, k: int) -> tuple[RowNumbers, Vector]:
@@ -49,11 +61,13 @@ def nearest(queries: Vector, matrix: Vector, rows: RowNumbers, k: int) -> tuple[
         return places, cosines
     hidden = np.ones(len(matrix), np.bool_)
     hidden[rows] = False
+    some_hidden = len(rows) < len(matrix)
     step = max(1, _CELLS // len(matrix))
     for start in range(0, len(queries), step):
         span = slice(start, start + step)
-        near = queries[span] @ matrix.T
-        near[:, hidden] = -np.inf
+        near = cosines_of(queries[span], matrix)
+        if some_hidden:
+            near[:, hidden] = -np.inf
         places[span], cosines[span] = _largest(near, width)
     return places, np.clip(cosines, -1.0, 1.0)
 

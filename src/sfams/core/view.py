@@ -22,7 +22,7 @@ from sfams.core.postings import Counts, Postings
 from sfams.core.query import Filter
 from sfams.core.record import RecordId, Status, Tier
 from sfams.core.turns import TurnLinks
-from sfams.core.vectors import RowNumbers, Vector, nearest, units
+from sfams.core.vectors import RowNumbers, Vector, cosines_of, nearest, units
 
 Codes = NDArray[np.int32]
 
@@ -275,7 +275,7 @@ class ScopeView:
         rows = self._embedded_rows()
         if not usable[0] or not len(rows):
             return np.empty(0, np.intp), np.empty(0, np.float32)
-        cosines = np.clip(self._matrix[: self._extent] @ unit[0], -1.0, 1.0)
+        cosines = np.clip(cosines_of(unit, self._matrix[: self._extent])[0], -1.0, 1.0)
         return rows, cosines if len(rows) == self._extent else cosines[rows]
 
     def nearest(self, vectors: Vector, k: int) -> tuple[RowNumbers, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +18,11 @@ from sfams.ports import Reader, Transaction, Transition
 from sfams.service.engine import Engine
 
 CHUNK = 500
-"""Steps per transaction: other writers wait for one chunk at most, a crash resumes at the next."""
+"""Steps per transaction at most: other writers wait for one chunk, a crash resumes at the next."""
+TARGET = 0.03
+"""Seconds that a chunk should take."""
+PAUSE = 0.005
+"""Seconds between chunks, for a writer of another process to see that the lock is free."""
 
 
 def plan(engine: Engine, scope: Scope, policy: RetentionPolicy | None) -> ForgettingPlan:
@@ -70,14 +75,32 @@ def apply(
         current = load(reader, scope, plan_id)
     _check_applicable(current, override=override_blast_radius)
     now = engine.now()
+    pace = _Pace()
     while True:
-        with engine.store.write() as transaction:
+        with engine.store.write() as transaction, pace:
             current = load(transaction, scope, plan_id)
             if current.state is PlanState.APPLIED:
                 break
-            events, current = _apply_chunk(transaction, current, now)
+            events, current = _apply_chunk(transaction, current, now, pace.size)
         engine.tell(scope, events)
+        if current.state is PlanState.APPLYING:
+            time.sleep(PAUSE)
     return _receipt(current, now)
+
+
+class _Pace:
+    """Fits chunks to the time that other writers may be kept waiting."""
+
+    def __init__(self) -> None:
+        self.size = min(CHUNK, 50)
+        self._started = 0.0
+
+    def __enter__(self) -> None:
+        self._started = time.monotonic()
+
+    def __exit__(self, *exception: object) -> None:
+        taken = max(time.monotonic() - self._started, 1e-4)
+        self.size = max(1, min(CHUNK, 2 * self.size, int(self.size * TARGET / taken)))
 
 
 def _check_applicable(current: ForgettingPlan, *, override: bool) -> None:
@@ -96,9 +119,9 @@ def _check_applicable(current: ForgettingPlan, *, override: bool) -> None:
 
 
 def _apply_chunk(
-    transaction: Transaction, current: ForgettingPlan, now: datetime
+    transaction: Transaction, current: ForgettingPlan, now: datetime, size: int
 ) -> tuple[list[MemoryEvent], ForgettingPlan]:
-    steps = current.steps[current.cursor : current.cursor + CHUNK]
+    steps = current.steps[current.cursor : current.cursor + size]
     records = {r.id: r for r in transaction.get(current.scope, [s.record_id for s in steps])}
     skipped = dict(current.skipped)
     transitions: list[Transition] = []

@@ -169,7 +169,7 @@ def search(
     with engine.store.read() as reader:
         for each in scopes or [scope]:
             hits.extend(_search_scope(engine, reader, each, asked))
-    hits.sort(key=lambda hit: (-hit.score, -hit.record.created_at.timestamp(), hit.record.id))
+    hits.sort(key=lambda hit: -hit.score)  # stable: within a scope ranking has broken the ties
     return RecallResult(tuple(hits[: query.k]), query.mode, tuple(dict.fromkeys(warnings)))
 
 

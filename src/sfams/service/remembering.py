@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 
-from sfams.core.admission import (
-    Admission,
-    Neighbour,
-    Outcome,
-    Surroundings,
-    admit,
-    content_hash,
-)
+from sfams.core.admission import Neighbour, content_hash
 from sfams.core.draft import Draft
-from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.importance import prior
 from sfams.core.indexing import passage_of, terms_of
-from sfams.core.keywords import Terms
-from sfams.core.record import (
-    JsonValue,
-    MemoryRecord,
-    RecordId,
-    Status,
-    Usage,
-    Validity,
-    parse_kind,
-)
+from sfams.core.record import MemoryRecord, RecordId, Usage, Validity, parse_kind
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
-from sfams.core.view import Vector
-from sfams.ports import Entry, Reader, Transaction
+from sfams.ports import Reader
+from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
-from sfams.service.listing import check_id, fetch
 from sfams.service.results import RememberResult
-from sfams.service.superseding import supersede_all
 
 CHUNK = 64
 """Texts embedded and committed together."""
@@ -46,18 +27,6 @@ NEIGHBOURS = 4
 
 Progress = Callable[[int], object]
 """Called with the number of texts done since the last call."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A draft on its way in: completed, with a fresh id, and its vector once there is one."""
-
-    draft: Draft
-    record: MemoryRecord
-    terms: Terms
-    vector: Vector | None = None
-    neighbours: tuple[Neighbour, ...] = ()
-    warning: str = ""
 
 
 def remember_many(
@@ -89,17 +58,18 @@ def _remember_chunk(
     items = [_complete(engine, scope, draft, now) for draft in drafts]
     if wait:
         items = _with_vectors(engine, scope, items)
-    events: list[MemoryEvent] = []
+    twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
     with engine.store.write() as transaction:
         if any(item.vector is not None for item in items):
             claim_model(engine, transaction)
-        results = list(_admit_all(engine, transaction, items, now, events))
-        transaction.append(scope, events)
+        admitter = Admitter(transaction, scope, items, now)
+        results = [admitter.take(item, twin_cosine) for item in items]
+        events = admitter.finish()
     engine.tell(scope, events)
     return results
 
 
-def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> _Item:
+def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> Item:
     """Fill in what the caller left open: kind, importance, moments, language, size."""
     estimate = prior(draft.content)
     kind = parse_kind(draft.kind or estimate.kind)
@@ -130,10 +100,10 @@ def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> _Ite
         tokens=count_tokens(draft.content),
         key=draft.key,
     )
-    return _Item(draft, record, terms_of(record))
+    return Item(draft, record, terms_of(record))
 
 
-def _with_vectors(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Item]:
+def _with_vectors(engine: Engine, scope: Scope, items: list[Item]) -> list[Item]:
     """Embed what is not known yet, and find its neighbours. No transaction is open meanwhile."""
     with engine.store.read() as reader:
         known = _known(reader, scope, items)
@@ -149,8 +119,8 @@ def _with_vectors(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Ite
     return _with_neighbours(engine, scope, result)
 
 
-def _known(reader: Reader, scope: Scope, items: Sequence[_Item]) -> set[RecordId]:
-    keys = reader.by_key(scope, [item.draft.key for item in items if item.draft.key is not None])
+def _known(reader: Reader, scope: Scope, items: Sequence[Item]) -> set[RecordId]:
+    keys = {item.draft.key for item in items if key_holder(reader, item) is not None}
     hashes = reader.by_hash(scope, [item.record.content_hash for item in items])
     return {
         item.record.id
@@ -159,7 +129,7 @@ def _known(reader: Reader, scope: Scope, items: Sequence[_Item]) -> set[RecordId
     }
 
 
-def _with_neighbours(engine: Engine, scope: Scope, items: list[_Item]) -> list[_Item]:
+def _with_neighbours(engine: Engine, scope: Scope, items: list[Item]) -> list[Item]:
     """Look for the nearest live records: those in the view, and those earlier in this chunk."""
     at = [i for i, item in enumerate(items) if item.vector is not None]
     if not at:
@@ -184,82 +154,3 @@ def _with_neighbours(engine: Engine, scope: Scope, items: list[_Item]) -> list[_
         near.sort(key=lambda neighbour: -neighbour.similarity)
         result[i] = replace(items[i], neighbours=tuple(near[:NEIGHBOURS]))
     return result
-
-
-def _admit_all(
-    engine: Engine,
-    transaction: Transaction,
-    items: Sequence[_Item],
-    now: datetime,
-    events: list[MemoryEvent],
-) -> Iterator[RememberResult]:
-    """Decide and write one after the other, so that a chunk acts like its texts said in turn."""
-    twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
-    aliases: dict[RecordId, RecordId] = {}
-    for item in items:
-        around = _surroundings(transaction, item, aliases)
-        decision = admit(
-            item.draft, around, created_at=item.record.created_at, twin_cosine=twin_cosine
-        )
-        if decision.duplicate_of is not None:
-            aliases[item.record.id] = decision.duplicate_of
-        yield _write(transaction, item, decision, now, events)
-
-
-def _surroundings(
-    transaction: Transaction, item: _Item, aliases: dict[RecordId, RecordId]
-) -> Surroundings:
-    scope, draft, record = item.record.scope, item.draft, item.record
-    keys = {} if draft.key is None else transaction.by_key(scope, [draft.key])
-    neighbours = tuple(replace(near, id=aliases.get(near.id, near.id)) for near in item.neighbours)
-    return Surroundings(
-        by_key=keys.get(draft.key) if draft.key is not None else None,
-        by_hash=transaction.by_hash(scope, [record.content_hash]).get(record.content_hash),
-        slot=() if draft.claim is None else transaction.by_claim(scope, [draft.claim]),
-        targets=fetch(transaction, scope, map(check_id, draft.supersedes))
-        if draft.supersedes
-        else (),
-        neighbours=neighbours,
-    )
-
-
-def _write(
-    transaction: Transaction,
-    item: _Item,
-    decision: Admission,
-    now: datetime,
-    events: list[MemoryEvent],
-) -> RememberResult:
-    scope = item.record.scope
-    holder = decision.duplicate_of or item.record.id
-    if decision.duplicate_of is None:
-        entry = Entry(_standing(item.record, decision), item.terms, item.vector)
-        transaction.insert([entry])
-        detail: dict[str, JsonValue] = {"outcome": decision.outcome.value}
-        if decision.supersedes:
-            detail["supersedes"] = list(decision.supersedes)
-        events.append(_event(EventType.REMEMBERED, item.record.id, now, detail))
-    else:
-        events.append(_event(EventType.DUPLICATE, decision.duplicate_of, now, {}))
-    events += supersede_all(transaction, scope, decision.supersedes, holder, now)
-    return RememberResult(
-        id=holder,
-        outcome=decision.outcome,
-        superseded=decision.supersedes,
-        twin=decision.twin,
-        embedded=decision.duplicate_of is not None or item.vector is not None,
-        warnings=(item.warning,) if item.warning and decision.duplicate_of is None else (),
-    )
-
-
-def _standing(record: MemoryRecord, decision: Admission) -> MemoryRecord:
-    if decision.outcome is not Outcome.OUTDATED:
-        return replace(record, twin=decision.twin)
-    validity = replace(record.validity, superseded_by=decision.superseded_by)
-    return replace(record, status=Status.SUPERSEDED, validity=validity)
-
-
-def _event(
-    kind: EventType, record_id: RecordId, now: datetime, detail: dict[str, JsonValue]
-) -> MemoryEvent:
-    return MemoryEvent(type=kind, at=now, record_id=record_id, actor=Actor.ADMISSION, detail=detail)

@@ -131,7 +131,7 @@ def entries(draw: st.DrawFn, scope: Scope) -> Entry:
 
 
 def first_entries() -> list[Entry]:
-    """Build the records that every run begins with, so that most calls and filters hit something."""
+    """Build what every run begins with: calls and filters hit something; the last one has a twin."""
     ticks = [timedelta(microseconds=number - 2) for number in range(NUMBERS)]
     values: list[JsonValue] = [True, 1, None, "1", [1]]
     return [
@@ -139,7 +139,7 @@ def first_entries() -> list[Entry]:
             make_record(
                 number,
                 scope=SCOPES[0],
-                content=TEXTS[number % NUMBERS],
+                content=TEXTS[number % 4],
                 created_at=START + tick,
                 expires_at=START + tick if number % 2 else None,
                 metadata={"x": value},
@@ -148,7 +148,8 @@ def first_entries() -> list[Entry]:
                 entities=(ENTITIES[number % len(ENTITIES)],),
                 tags=("a", "b")[: number % 3],
                 relations=(Relation("supports", numbered_id(number % NUMBERS + 1)),),
-                tier=Tier.COLD if number == 4 else Tier.HOT,  # noqa: PLR2004
+                status=Status.DELETED if number == NUMBERS else Status.LIVE,
+                tier=Tier.COLD if number == NUMBERS - 1 else Tier.HOT,
             )
         )
         for number, tick, value in zip(range(1, NUMBERS + 1), ticks, values, strict=True)

@@ -8,6 +8,7 @@ import apsw
 
 from sfams.core.moments import to_micros
 from sfams.core.record import MemoryRecord, Status, Tier, Usage
+from sfams.core.reindex import META_MODEL
 from sfams.core.view import Vector
 from sfams.ports import Entry
 from sfams.stores.matching import folded
@@ -24,8 +25,6 @@ from sfams.stores.rows import (
 from sfams.stores.sqlite import postings
 from sfams.stores.sqlite.faults import naming_clash
 from sfams.stores.sqlite.statements import QUERIES
-
-META_MODEL = "embedding_model"
 
 _COLUMNS = (*RECORD_COLUMNS, *CLAIM_KEY_COLUMNS)
 _MARKS = ", ".join("?" * (len(_COLUMNS) + 3))

@@ -10,9 +10,9 @@ import apsw
 
 from sfams.core.moments import to_micros
 from sfams.core.record import RecordId
-from sfams.core.scope import Scope
 from sfams.stores.rows import to_json
-from sfams.stores.sqlite import plans, postings
+from sfams.stores.sqlite import postings
+from sfams.stores.sqlite.plans import Plans
 from sfams.stores.sqlite.statements import QUERIES
 
 
@@ -20,11 +20,11 @@ class Eraser:
     """Erases records of one scope inside a transaction. `mark` makes the HMAC of a content hash."""
 
     def __init__(
-        self, connection: apsw.Connection, scope: Scope, number: int, mark: Callable[[str], bytes]
+        self, connection: apsw.Connection, number: int, plans: Plans, mark: Callable[[str], bytes]
     ) -> None:
         self._connection = connection
-        self._scope = scope
         self._number = number
+        self._plans = plans
         self._mark = mark
 
     def erase(self, ids: Sequence[RecordId], at: datetime) -> int:
@@ -43,7 +43,7 @@ class Eraser:
         self._connection.executemany(QUERIES["erase_record"], ((number,) for _, number, _ in rows))
         for query in ("erase_links", "erase_outbox", "erase_jobs", "event_scrub"):
             self._run(query, to_json(gone))
-        self._clean_plans(frozenset(gone))
+        self._plans.drop(frozenset(gone))
         self._connection.executemany(
             QUERIES["tombstone_add"],
             (
@@ -52,14 +52,6 @@ class Eraser:
             ),
         )
         return len(rows)
-
-    def _clean_plans(self, gone: frozenset[RecordId]) -> None:
-        """Take the records out of every saved plan of the scope."""
-        for (plan_id,) in self._run("plan_ids", -1):
-            plan = plans.load(self._connection, self._number, self._scope, plan_id)
-            left = plan and plans.without(plan, gone)
-            if left:
-                plans.save(self._connection, self._number, left)
 
     def _run(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
         return self._connection.execute(QUERIES[query], (self._number, *values)).fetchall()

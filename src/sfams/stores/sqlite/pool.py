@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, get_ident
-from urllib.parse import quote
 
 import apsw
 
@@ -77,7 +76,7 @@ class FilePool:
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             # The folder cannot be written, so the file cannot be shared in WAL mode. Nobody has it
             # open (they would have left a -shm file), so it may be read as if it never changed.
-            self._uri = f"file:{quote(self._options.path)}?immutable=1"
+            self._uri = f"{Path(self._options.path).as_uri()}?immutable=1"
             self._read_only = True
             return self._version(self._uri)
 
@@ -85,6 +84,7 @@ class FilePool:
         flags = apsw.SQLITE_OPEN_READONLY | (apsw.SQLITE_OPEN_URI if uri else 0)
         connection = apsw.Connection(uri or self._options.path, flags=flags)
         try:
+            connection.execute("BEGIN")  # one look: another process may be migrating
             return schema.check_ours(connection, self._options.path)
         finally:
             connection.close()
@@ -257,7 +257,18 @@ def check_path(path: Path) -> None:
 
     Raises:
         InvalidInputError: A directory, a device, or a file in a folder that is not there.
+        StoreUnavailableError: A folder on the way there is closed to us.
     """
+    try:
+        _check_path(path)
+    except PermissionError as error:
+        message = f"{path} cannot be opened or made; is the folder open to this user?"
+        raise StoreUnavailableError(message) from error
+    except OSError as error:
+        raise InvalidInputError(f"path: not a path ({error.strerror})", field="path") from error
+
+
+def _check_path(path: Path) -> None:
     if path.is_dir():
         raise InvalidInputError(f"path: {path} is a directory, not a file", field="path")
     if path.exists() and not path.is_file():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import apsw
+import numpy as np
 
 from sfams.stores.rows import decode_terms, to_json
 from sfams.stores.sqlite.statements import QUERIES
@@ -18,7 +20,7 @@ def cold_among(connection: apsw.Connection, numbers: Iterable[int]) -> set[int]:
 
 def add(connection: apsw.Connection, scope: int, numbers: Iterable[int]) -> None:
     """Enter records under each of their terms."""
-    found = sorted(_postings(connection, numbers))  # in the order of the table: twice as fast
+    found = _postings(connection, numbers)
     connection.executemany(
         QUERIES["posting_add"], [(scope, term, record, count) for term, record, count in found]
     )
@@ -26,19 +28,23 @@ def add(connection: apsw.Connection, scope: int, numbers: Iterable[int]) -> None
 
 def remove(connection: apsw.Connection, scope: int, numbers: Iterable[int]) -> None:
     """Take records out; call it while their keywords are still the ones that were entered."""
-    found = sorted(_postings(connection, numbers))
+    found = _postings(connection, numbers)
     connection.executemany(
         QUERIES["posting_remove"], [(scope, term, record) for term, record, _ in found]
     )
 
 
 def _postings(connection: apsw.Connection, numbers: Iterable[int]) -> list[tuple[int, int, int]]:
-    """List (term, record, count) from the records' keyword entries."""
-    rows = connection.execute(QUERIES["keywords_of"], (to_json(list(numbers)),))
-    found: list[tuple[int, int, int]] = []
-    for record, data in rows:
-        terms = decode_terms(data)
-        counts = terms.counts.tolist()
-        signed_ids = terms.ids.view("<i8").tolist()
-        found += zip(signed_ids, [record] * len(counts), counts, strict=True)
-    return found
+    """List (term, record, count) from the records' keywords, in the table's order: twice as fast."""
+    rows: list[Any] = connection.execute(
+        QUERIES["keywords_of"], (to_json(list(numbers)),)
+    ).fetchall()
+    if not rows:
+        return []
+    terms = [decode_terms(data) for _, data in rows]
+    ids = np.concatenate([each.ids for each in terms]).view("<i8")
+    counts = np.concatenate([each.counts for each in terms])
+    owners = np.repeat([record for record, _ in rows], [len(each.ids) for each in terms])
+    order = np.lexsort((owners, ids))
+    columns = (ids, owners, counts)
+    return list(zip(*(column[order].tolist() for column in columns), strict=True))

@@ -49,17 +49,20 @@ SELECT number, version, ?3, content FROM record WHERE number = ?1 AND content <>
 UPDATE record SET content_hash = 'vacated:' || number, key = NULL WHERE number = ?1;
 
 -- name: record_by_hash
-SELECT content_hash, id FROM record
-WHERE scope = ?1 AND status = 'live' AND content_hash IN (SELECT value FROM json_each(?2)) ORDER BY id;
+SELECT record.content_hash, record.id FROM json_each(?2) AS wanted
+CROSS JOIN record INDEXED BY record_hash
+    ON record.scope = ?1 AND record.content_hash = wanted.value AND record.status = 'live';
 
 -- name: record_replaced_by
-SELECT id FROM record
-WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2))
-    AND status <> 'erased' ORDER BY id;
+SELECT record.id FROM json_each(?2) AS wanted
+CROSS JOIN record INDEXED BY record_successor
+    ON record.scope = ?1 AND record.superseded_by = wanted.value
+WHERE record.status <> 'erased' ORDER BY record.id;
 
 -- name: record_by_key
-SELECT key, id FROM record
-WHERE scope = ?1 AND status <> 'erased' AND key IN (SELECT value FROM json_each(?2)) ORDER BY id;
+SELECT record.key, record.id FROM json_each(?2) AS wanted
+CROSS JOIN record INDEXED BY record_key
+    ON record.scope = ?1 AND record.key = wanted.value AND record.status <> 'erased';
 
 -- name: record_by_claim
 SELECT record.id FROM json_each(?2) AS wanted
@@ -80,7 +83,11 @@ WHERE scope = ?1 AND NOT (
     AND typeof(grace_until) IN ('integer', 'null') AND typeof(valid_from) IN ('integer', 'null')
     AND typeof(valid_to) IN ('integer', 'null') AND typeof(turn) IN ('integer', 'null')
     AND typeof(pinned) = 'integer' AND typeof(held) = 'integer'
-    AND typeof(twin_similarity) IN ('real', 'null') AND typeof(content) = 'text'
+    AND status IN ('live', 'superseded', 'summarized', 'deleted')
+    AND tier IN ('hot', 'cold') AND embedding IN ('ready', 'pending', 'failed')
+    AND sensitivity IN ('normal', 'sensitive')
+    AND json_valid(coalesce(metadata, '{}')) AND json_valid(coalesce(derived_from, '[]'))
+    AND typeof(trust) = 'real' AND typeof(twin_similarity) IN ('real', 'null') AND typeof(content) = 'text'
     AND created_at BETWEEN ?2 AND ?3 AND recorded_at BETWEEN ?2 AND ?3
     AND updated_at BETWEEN ?2 AND ?3 AND coalesce(expires_at, 0) BETWEEN ?2 AND ?3
     AND coalesce(grace_until, 0) BETWEEN ?2 AND ?3 AND coalesce(valid_from, 0) BETWEEN ?2 AND ?3
@@ -218,7 +225,7 @@ SELECT record.id, record.status = 'live' AND record.tier = 'hot' AS hot, record.
 FROM record
 LEFT JOIN vector ON vector.record = record.number AND record.status = 'live' AND record.tier = 'hot'
 LEFT JOIN keyword ON keyword.record = record.number AND record.status = 'live' AND record.tier = 'hot'
-WHERE record.scope = ?1 AND record.change_seq > ?2 ORDER BY record.id;
+WHERE record.scope = ?1 AND record.change_seq > ?2;
 
 -- name: hot
 SELECT record.id, 1, record.kind, record.importance,
@@ -227,8 +234,7 @@ SELECT record.id, 1, record.kind, record.importance,
 FROM record
 LEFT JOIN vector ON vector.record = record.number
 LEFT JOIN keyword ON keyword.record = record.number
-WHERE record.scope = ?1 AND record.status = 'live' AND record.tier = 'hot' AND record.change_seq > ?2
-ORDER BY record.id;
+WHERE record.scope = ?1 AND record.status = 'live' AND record.tier = 'hot' ORDER BY record.id;
 
 -- name: gone
 SELECT DISTINCT record FROM tombstone
@@ -238,9 +244,9 @@ ORDER BY record;
 
 -- name: columns
 SELECT record.id, record.version, record.kind, record.importance, record.created_at,
-    usage.last_accessed_at, usage.access_count, usage.used_count,
-    record.expires_at, record.grace_until, record.tokens,
-    record.twin, record.twin_similarity,
+    coalesce(usage.last_accessed_at, ?2), coalesce(usage.access_count, 0), coalesce(usage.used_count, 0),
+    coalesce(record.expires_at, ?3), coalesce(record.grace_until, ?2), record.tokens,
+    record.twin, coalesce(record.twin_similarity, 0.0),
     record.pinned + 2 * record.held + 4 * (record.tier = 'cold')
 FROM record LEFT JOIN usage ON usage.record = record.number
 WHERE record.scope = ?1 AND record.status = 'live' ORDER BY record.id;
@@ -321,30 +327,32 @@ UPDATE event SET detail = '{}' WHERE scope = ?1 AND record IN (SELECT value FROM
 SELECT id FROM plan WHERE scope = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2;
 
 -- name: plan
-SELECT number, id, created_at, examined, hot, blast_share, blast_limit, state, cursor,
-    applied_at, undo_until, skipped, policy
+SELECT number, steps, created_at, examined, hot, blast_share, blast_limit, policy,
+    state, cursor, applied_at, undo_until, skipped
 FROM plan WHERE scope = ?1 AND id = ?2;
 
 -- name: plan_put
 INSERT INTO plan (scope, id, created_at, examined, hot, blast_share, blast_limit, state, cursor,
-    applied_at, undo_until, skipped, policy)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+    applied_at, undo_until, skipped, policy, steps)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 ON CONFLICT (scope, id) DO UPDATE SET
     created_at = excluded.created_at, examined = excluded.examined, hot = excluded.hot,
     blast_share = excluded.blast_share, blast_limit = excluded.blast_limit, state = excluded.state,
     cursor = excluded.cursor, applied_at = excluded.applied_at, undo_until = excluded.undo_until,
-    skipped = excluded.skipped, policy = excluded.policy
+    skipped = excluded.skipped, policy = excluded.policy, steps = excluded.steps
 RETURNING number;
 
 -- name: plan_advance
 UPDATE plan SET state = ?3, cursor = ?4, applied_at = ?5, undo_until = ?6, skipped = ?7
 WHERE scope = ?1 AND id = ?2 RETURNING number;
 
+-- name: plan_members
+SELECT plan.id, plan.skipped, plan_column.data FROM plan
+JOIN plan_column ON plan_column.plan = plan.number AND plan_column.name = 'ids'
+WHERE plan.scope = ?1;
+
 -- name: plan_columns
 SELECT name, data FROM plan_column WHERE plan = ?1 ORDER BY number;
-
--- name: plan_column
-SELECT data FROM plan_column WHERE plan = ?1 AND name = ?2;
 
 -- name: plan_column_add
 INSERT INTO plan_column (plan, name, data) VALUES (?1, ?2, ?3);

@@ -30,9 +30,11 @@ from sfams.stores.rows import (
     scope_to_path,
     to_json,
 )
-from sfams.stores.sqlite import plans, records, viewing
+from sfams.stores.sqlite import records, viewing
+from sfams.stores.sqlite.plans import Plans
 from sfams.stores.sqlite.schema import TOMBSTONE_KEY
 from sfams.stores.sqlite.statements import QUERIES
+from sfams.stores.sqlite.steps import StepsCache
 
 _EPOCH_DAY = datetime(1970, 1, 1, tzinfo=UTC).date()
 
@@ -40,8 +42,9 @@ _EPOCH_DAY = datetime(1970, 1, 1, tzinfo=UTC).date()
 class SqliteReader:
     """A consistent look at the file."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, steps: StepsCache) -> None:
         self._connection = connection
+        self._steps = steps
         self._numbers: dict[Scope, int] = {}
 
     def end(self) -> None:
@@ -61,8 +64,8 @@ class SqliteReader:
         return self._connection.execute(QUERIES[query], values).fetchall()
 
     def _value(self, query: str, *values: Any) -> Any:  # noqa: ANN401  (a cell of the database)
-        row = self._connection.execute(QUERIES[query], values).fetchone()
-        return None if row is None else row[0]
+        rows = self._rows(query, *values)
+        return rows[0][0] if rows else None
 
     # ── Records ───────────────────────────────────────────────────────────────────────────────────
 
@@ -179,7 +182,10 @@ class SqliteReader:
 
     def plan(self, scope: Scope, plan_id: PlanId, /) -> ForgettingPlan | None:
         """Load a plan."""
-        return plans.load(self._connection, self._number(scope), scope, plan_id)
+        return self._plans(scope, self._number(scope)).load(plan_id)
+
+    def _plans(self, scope: Scope, number: int) -> Plans:
+        return Plans(self._connection, scope, number, self._steps)
 
     def plans(self, scope: Scope, limit: int, /) -> Sequence[PlanId]:
         """List plan ids, newest first."""

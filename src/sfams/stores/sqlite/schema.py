@@ -11,11 +11,11 @@ from importlib.resources import files
 
 import apsw
 
+from sfams.core.reindex import META_TOKENIZER
 from sfams.core.text import TOKENIZER_VERSION
 from sfams.errors import SchemaMismatchError, StoreUnavailableError
 
 APPLICATION_ID = int.from_bytes(b"SFAM", "big")
-META_TOKENIZER = "tokenizer_version"
 TOMBSTONE_KEY = "tombstone"
 
 _FILE = re.compile(r"(\d{4})_\w+\.sql")
@@ -50,7 +50,7 @@ def check_ours(connection: apsw.Connection, location: str) -> int:
     """Tell the schema version of a file (0: new), reading only.
 
     Raises:
-        SchemaMismatchError: Another application's file, or one that a newer release has written.
+        SchemaMismatchError: Another application's file, or one that another release has written.
     """
     application = connection.pragma("application_id")
     version: int = connection.pragma("user_version")
@@ -67,6 +67,7 @@ def check_ours(connection: apsw.Connection, location: str) -> int:
             "it has been left as it was: install a newer release"
         )
         raise SchemaMismatchError(message, found=version, known=newest, location=location)
+    _check_history(connection, version, location)
     return version
 
 
@@ -82,10 +83,8 @@ def migrate(connection: apsw.Connection, location: str) -> None:
         SchemaMismatchError: The file's migrations are not the ones of this release.
     """
     version = check_ours(connection, location)
-    if version:
-        _check_history(connection, version, location)
     for migration in migrations()[version : version + 1]:
-        connection.execute(migration.sql)
+        connection.execute(migration.sql).fetchall()  # to its end, whatever it answers
         if version == 0:
             _fill(connection)
         connection.execute(

@@ -15,6 +15,7 @@ from sfams.stores.sqlite.faults import translated
 from sfams.stores.sqlite.pool import FilePool
 from sfams.stores.sqlite.reading import SqliteReader
 from sfams.stores.sqlite.repairing import repair
+from sfams.stores.sqlite.steps import StepsCache
 from sfams.stores.sqlite.writing import SqliteTransaction
 
 IN_MEMORY = ":memory:"
@@ -48,6 +49,7 @@ class SqliteStore:
         self._location = _location(path)
         _check_options(synchronous, busy_timeout, readers)
         options = Options(self._location, synchronous, busy_timeout, readers)
+        self._steps = StepsCache()
         self._pool: Connections
         with translated(self._location):
             self._pool = SharedMemory(options) if self._location == IN_MEMORY else FilePool(options)
@@ -61,7 +63,7 @@ class SqliteStore:
     def read(self) -> Iterator[Reader]:
         """Open a consistent look: what is committed later stays out of it."""
         with translated(self._location), self._pool.reading() as connection:
-            reader = SqliteReader(connection)
+            reader = SqliteReader(connection, self._steps)
             try:
                 yield reader
             finally:
@@ -71,7 +73,7 @@ class SqliteStore:
     def write(self) -> Iterator[Transaction]:
         """Open a unit of work; others wait, and one inside another is refused."""
         with translated(self._location), self._pool.writing() as connection:
-            transaction = SqliteTransaction(connection)
+            transaction = SqliteTransaction(connection, self._steps)
             try:
                 yield transaction
             finally:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, starmap
+from operator import attrgetter
 from typing import Any
 
 import apsw
 import numpy as np
 
-from sfams.core.columns import ARRAY_FIELDS, Columns
+from sfams.core.columns import Columns
 from sfams.core.keywords import ColdPosting
 from sfams.core.moments import MISSING, NEVER
 from sfams.core.record import RecordId
@@ -19,12 +20,30 @@ from sfams.errors import StoreError
 from sfams.stores.rows import decode_terms, decode_vector, to_json, unreadable
 from sfams.stores.sqlite.statements import QUERIES
 
-_CHUNK = 10_000
+_CHUNK = 1000
 _YEAR_1 = -62_135_596_800_000_000
 _YEAR_9999 = 253_402_300_799_999_999
 
 
 # ── Columns ───────────────────────────────────────────────────────────────────────────────────────
+
+
+_SELECTED = (
+    "versions",
+    "kinds",
+    "importance",
+    "created_at",
+    "last_accessed_at",
+    "access_count",
+    "used_count",
+    "expires_at",
+    "grace_until",
+    "tokens",
+    "similarity",
+    "flags",
+)
+"""What the query selects, in its order, besides ids and twins."""
+_REAL = frozenset({"importance", "similarity"})
 
 
 class _ColumnsBuilder:
@@ -33,71 +52,41 @@ class _ColumnsBuilder:
     def __init__(self) -> None:
         self._ids: list[RecordId] = []
         self._kinds: dict[str, int] = {}
-        self._parts: dict[str, array[Any]] = {
-            name: array("d" if element is np.float64 else "q")
-            for name, element in ARRAY_FIELDS.items()
-            if element is not np.bool_
-        }
-        self._flags = array("q")
         self._twins: dict[int, RecordId] = {}
+        self._parts = {name: array("d" if name in _REAL else "q") for name in _SELECTED}
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add a chunk; an array refuses a cell of another type instead of bending it."""
-        (
-            ids,
-            versions,
-            kinds,
-            importance,
-            created,
-            accessed,
-            shown,
-            used,
-            expires,
-            grace,
-            tokens,
-            twins,
-            similarity,
-            flags,
-        ) = zip(*rows, strict=True)
-        self._twins.update(
-            (place, twin) for place, twin in enumerate(twins, len(self._ids)) if twin is not None
-        )
+        ids, versions, kinds, *numbers, twins, similarity, flags = zip(*rows, strict=True)
+        first, numbered = len(self._ids), self._kinds
         self._ids += ids
-        numbered = self._kinds
-        parts = self._parts
-        parts["versions"].extend(versions)
-        parts["kinds"].extend([numbered.setdefault(kind, len(numbered)) for kind in kinds])
-        parts["importance"].extend(importance)
-        parts["created_at"].extend(created)
-        parts["last_accessed_at"].extend([MISSING if at is None else at for at in accessed])
-        parts["access_count"].extend([count or 0 for count in shown])
-        parts["used_count"].extend([count or 0 for count in used])
-        parts["expires_at"].extend([NEVER if at is None else at for at in expires])
-        parts["grace_until"].extend([MISSING if at is None else at for at in grace])
-        parts["tokens"].extend(tokens)
-        parts["similarity"].extend([each or 0.0 for each in similarity])
-        self._flags.extend(flags)
+        self._twins.update(
+            (place, twin) for place, twin in enumerate(twins, first) if twin is not None
+        )
+        codes = [numbered.setdefault(kind, len(numbered)) for kind in kinds]
+        cells = versions, codes, *numbers, similarity, flags
+        for part, values in zip(self._parts.values(), cells, strict=True):
+            part.extend(array(part.typecode, values))
 
     def build(self) -> Columns:
         """Make the columns; kinds are numbered in the order of their names."""
+        found: dict[str, Any] = {
+            name: np.frombuffer(part, part.typecode) for name, part in self._parts.items()
+        }
+        flags = found.pop("flags")
         names = sorted(self._kinds)
         places = {name: place for place, name in enumerate(names)}
         codes = np.array([places[name] for name in self._kinds], np.int32)
-        arrays: dict[str, Any] = {
-            name: np.frombuffer(part, part.typecode).astype(ARRAY_FIELDS[name])
-            for name, part in self._parts.items()
-        }
-        if len(codes):
-            arrays["kinds"] = codes[arrays["kinds"]]
-        arrays["similarity"][self._lost_twins()] = 0.0
-        flags = np.frombuffer(self._flags, np.int64)
+        found["kinds"] = codes[found["kinds"]]
+        found["similarity"] = found["similarity"].copy()
+        found["similarity"][self._lost_twins()] = 0.0
         return Columns(
             ids=tuple(self._ids),
             kind_names=tuple(names),
             pinned=(flags & 1) != 0,
             held=(flags & 2) != 0,
             cold=(flags & 4) != 0,
-            **arrays,
+            **found,
         )
 
     def _lost_twins(self) -> list[int]:
@@ -114,7 +103,7 @@ def columns(connection: apsw.Connection, number: int) -> Columns:
     """
     builder = _ColumnsBuilder()
     try:
-        for chunk in _chunks(connection.execute(QUERIES["columns"], (number,))):
+        for chunk in _chunks(connection.execute(QUERIES["columns"], (number, MISSING, NEVER))):
             builder.add(chunk)
     except (TypeError, OverflowError) as error:
         raise damaged(connection, number) from error
@@ -146,9 +135,12 @@ def changes(connection: apsw.Connection, number: int, seq: int, after: int) -> V
     Raises:
         StoreError: A cell cannot be read; names the records.
     """
-    cursor = connection.execute(QUERIES["changed" if after else "hot"], (number, after))
+    if after:
+        cursor = connection.execute(QUERIES["changed"], (number, after))
+    else:
+        cursor = connection.execute(QUERIES["hot"], (number,))
     try:
-        rows = [_view_row(*row) for row in cursor]
+        rows = sorted(starmap(_view_row, cursor), key=attrgetter("id"))
     except TypeError as error:
         raise damaged(connection, number) from error
     gone = [row[0] for row in connection.execute(QUERIES["gone"], (number, after))]

@@ -14,7 +14,7 @@ from sfams.core.view import Vector
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Entry, Transition, UsageDelta
 from sfams.stores.rows import Cells, encode_event, micros, scope_to_path, to_json
-from sfams.stores.sqlite import plans, postings
+from sfams.stores.sqlite import postings
 from sfams.stores.sqlite.entries import EntryWriter
 from sfams.stores.sqlite.erasing import Eraser
 from sfams.stores.sqlite.faults import naming_clash
@@ -133,8 +133,9 @@ class SqliteTransaction(SqliteReader):
 
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
         """Remove every trace of records and leave tombstones."""
-        eraser = Eraser(self._connection, scope, self._own(scope), self._tombstone)
-        return eraser.erase(ids, at)
+        number = self._own(scope)
+        plans = self._plans(scope, number)
+        return Eraser(self._connection, number, plans, self._tombstone).erase(ids, at)
 
     # ── The log, plans, sessions, settings ────────────────────────────────────────────────────────
 
@@ -146,11 +147,11 @@ class SqliteTransaction(SqliteReader):
 
     def save_plan(self, plan: ForgettingPlan, /) -> None:
         """Write a plan, new or changed."""
-        plans.save(self._connection, self._own(plan.scope), plan)
+        self._plans(plan.scope, self._own(plan.scope)).save(plan)
 
     def advance_plan(self, plan: ForgettingPlan, /) -> None:
         """Write how far a saved plan has come; its steps stay as they are."""
-        if not plans.advance(self._connection, self._own(plan.scope), plan):
+        if not self._plans(plan.scope, self._own(plan.scope)).advance(plan):
             raise NotFoundError(f"plan {plan.id} is not in this scope", id=plan.id)
 
     def log_turn(self, scope: Scope, session: str, at: datetime, /) -> int:

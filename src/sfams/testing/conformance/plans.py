@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,18 @@ class PlanPromises(Promises):
         assert load(store) == weaker
         with store.read() as reader:
             assert list(reader.plans(HOME, 9)) == [FIRST_PLAN]
+
+    def test_a_plan_that_was_rolled_back_was_never_there(self, store: Store) -> None:
+        """Not even for whoever had read it within the unit of work that failed."""
+        plan = make_plan(HOME, [ONE, TWO], plan_id=FIRST_PLAN)
+        save(store, plan)
+        assert load(store) == plan
+        other = make_plan(HOME, [THREE], plan_id=FIRST_PLAN)
+        with suppress(KeyError), store.write() as transaction:
+            transaction.save_plan(other)
+            assert transaction.plan(HOME, FIRST_PLAN) == other
+            raise KeyError
+        assert load(store) == plan
 
     @pytest.mark.parametrize("state", PlanState)
     def test_advancing_keeps_the_steps(self, store: Store, state: PlanState) -> None:

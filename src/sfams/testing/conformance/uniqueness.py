@@ -87,6 +87,14 @@ class UniquenessPromises(Promises):
         assert fetch_one(store).status is Status.LIVE
         assert fetch_one(store, TWO).status is Status.SUPERSEDED
 
+    def test_two_records_may_change_texts(self, store: Store) -> None:
+        """The same for a batch of edits: contents and keys swap in one call."""
+        fill(store, make_entry(1, content="a", key="x"), make_entry(2, content="b", key="y"))
+        swapped = [make_entry(1, content="b", key="y"), make_entry(2, content="a", key="x")]
+        with store.write() as transaction:
+            transaction.replace(swapped)
+        assert fetch(store, ONE, TWO) == [entry.record for entry in swapped]
+
     def test_replacing_into_a_twin_is_refused(self, store: Store) -> None:
         """An edit cannot make a second one either."""
         fill(store, make_entry(1, content="Same."), make_entry(2))

@@ -216,6 +216,7 @@ CREATE TABLE plan (
     blast_limit  REAL    NOT NULL,
     state        TEXT    NOT NULL,
     cursor       INTEGER NOT NULL,
+    steps        BLOB    NOT NULL,          -- fingerprint of the steps' columns
     applied_at   INTEGER,
     undo_until   INTEGER,
     skipped      TEXT    NOT NULL,
