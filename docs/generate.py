@@ -368,7 +368,11 @@ def bounds() -> str:
             "the result carries a warning",
         ),
         ("`remember_many`", f"{remembering.CHUNK} texts a transaction", "the next one follows"),
-        ("`forget`", f"{forgetting.CHUNK} steps a transaction", "the next one follows"),
+        (
+            "`forget`",
+            f"up to {forgetting.CHUNK} steps a transaction, fitted to the time",
+            "the next one follows",
+        ),
         (
             "access counts",
             f"{usage.FLUSH_AT} distinct records are buffered",

@@ -294,7 +294,7 @@ class Transaction(Reader, Protocol):
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
         """Remove every trace of records: row, vector, keywords, relations, plan steps, event detail.
 
-        Leaves a tombstone (an HMAC of the content hash) so that the text is not taken in again.
+        Leaves a tombstone (an HMAC of the content hash), by which `tombstones` knows the text again.
         """
         ...
 

@@ -75,6 +75,10 @@ def load_settings(**options: object) -> Settings:
         message = f"{CONFIG_VARIABLE}: there is no file {named}"
         raise InvalidInputError(message, field=CONFIG_VARIABLE)
     given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if isinstance(value, str) and not value.strip():
+            message = f"{name}: is blank"
+            raise InvalidInputError(message, field=name)
     try:
         return Settings(**given)  # type: ignore[arg-type]  # checked by pydantic
     except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

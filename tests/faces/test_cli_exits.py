@@ -269,3 +269,15 @@ def test_ages_are_short() -> None:
     assert [age(timedelta(seconds=each)) for each in spans] == [
         *("0s", "0s", "59s", "1m", "1h", "23h", "400d")
     ]
+
+
+def test_a_blank_scope_is_refused_and_never_means_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SFAMS_SCOPE", "acme/alice")
+    base = ["--db", str(tmp_path / "m.db"), "--embedder", "hashing"]
+    runner = CliRunner()
+    assert runner.invoke(app, ["remember", "kept", *base]).exit_code == 0
+    for command in (["ls"], ["erase", "--everything", "--yes"], ["remember", "hi"]):
+        assert runner.invoke(app, [*command, "--scope", "", *base]).exit_code == 2, command
+    assert "kept" in runner.invoke(app, ["ls", *base]).output

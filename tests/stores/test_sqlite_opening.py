@@ -210,7 +210,9 @@ READ_ONLY = """
 import os, sys
 from sfams.errors import StoreUnavailableError
 from sfams.stores.sqlite import SqliteStore
+from sfams.stores.sqlite.schema import migrations
 from sfams.testing.builders import HOME, make_entry, numbered_id
+migrations()  # read from a folder that may be closed to nobody
 os.setuid(int(sys.argv[2]))
 store = SqliteStore(sys.argv[1])
 with store.read() as reader:
@@ -228,6 +230,8 @@ CREATE = """
 import os, sys
 from sfams.errors import StoreUnavailableError
 from sfams.stores.sqlite import SqliteStore
+from sfams.stores.sqlite.schema import migrations
+migrations()  # read from a folder that may be closed to nobody
 os.setuid(int(sys.argv[2]))
 try:
     SqliteStore(sys.argv[1])

@@ -165,7 +165,7 @@ def speakers(openings: Sequence[Opening | None], body: Sequence[bool]) -> frozen
     if roles := _roles(found):
         return roles
     if found is stamped or (first is None and len(stamped) >= len(lines) * _SPARSE):
-        return _unless_a_list(stamped)
+        return frozenset(name_key(each.who) for each in stamped)  # a list has no times
     headings = Counter(name_key(each.who) for each in found if each.style is Style.HEADING)
     several = frozenset(who for who, count in headings.items() if count > 1)
     return several if len(several) > 1 else _plain_speakers(lines)

@@ -127,6 +127,10 @@ def _report(run: Run, read: Sequence[_Read], results: Sequence[RememberResult]) 
     run.out.result(document, *shown, *tables)
     if not results:
         run.out.note("Nothing usable: no message was found.")
+    for each in read:
+        if each.log.drafts and not any(draft.source.who for draft in each.log.drafts):
+            count = len(each.log.drafts)
+            run.out.note(f"{each.name}: no speakers found; stored as {count} paragraph(s).")
 
 
 def _skips(skipped: Sequence[tuple[str, Skipped]]) -> list[RenderableType]:

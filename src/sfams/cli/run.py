@@ -110,8 +110,10 @@ def add_root(app: typer.Typer, function: Command) -> None:
 
 def merge(before: Mapping[str, Any], after: Mapping[str, Any]) -> Everywhere:
     """Join the options before and after a command's name: the later win, flags add up."""
-    merged = {name: after.get(name) or before.get(name) for name in Everywhere.__annotations__}
-    return cast("Everywhere", {name: value for name, value in merged.items() if value is not None})
+    # An empty text is an answer, and a wrong one (an unset shell variable): it must not fall back.
+    merged = dict(before) | {n: v for n, v in after.items() if v is not None and v is not False}
+    known = Everywhere.__annotations__
+    return cast("Everywhere", {n: v for n, v in merged.items() if n in known and v is not None})
 
 
 def _show_as(function: Command, parameters: list[inspect.Parameter]) -> None:

@@ -60,20 +60,22 @@ class Engine:
                 listener(scope, events)
 
     def flush_usage(self) -> int:
-        """Write buffered accesses down, so that what is read next counts them."""
-        return self.usage.flush(self.store)
+        """Write buffered accesses down, so that what is read next counts them.
+
+        Where they cannot be written (a read-only file, a lock that is not let go) they stay buffered, with
+        a warning in the log: what only reads must not fail for it.
+        """
+        try:
+            return self.usage.flush(self.store)
+        except StoreUnavailableError as error:
+            logger.warning("access counts were not written: %s", error)
+            return 0
 
     def close(self) -> None:
-        """Finish background work, write the last accesses, close the embedder and the store.
-
-        Accesses that cannot be written (a read-only file, a lock that is not let go) are given up with
-        a warning in the log: what was read has been read.
-        """
+        """Finish background work, write the last accesses, close the embedder and the store."""
         try:
             self.background.close()
             self.flush_usage()
-        except StoreUnavailableError as error:
-            logger.warning("access counts were not written: %s", error)
         finally:
             self.embedder.close()
             self.store.close()

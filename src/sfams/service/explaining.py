@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,18 +12,19 @@ import numpy as np
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.lifecycle import restorable
 from sfams.core.plan import Reason
-from sfams.core.query import Filter, Mode, Order, Page, Query
+from sfams.core.query import Cursor, Filter, Mode, Order, Page, Query
 from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.core.text import is_blank, signature
 from sfams.errors import InvalidInputError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
-from sfams.service.listing import check_id
+from sfams.service.listing import check_id, cursor_after
 from sfams.service.recalling import search
 from sfams.service.results import Explanation, Fate
 
-_CANDIDATES = 50
+_PAGE = 500
+_WORD = re.compile(r"\w+")
 _EVERYTHING = 1_000_000
 _RANKED = {Fate.LIVE, Fate.DUPLICATE, Fate.WAITING, Fate.DEMOTED}
 _ACTS = {EventType.DEMOTED, EventType.DELETED, EventType.SUMMARIZED}
@@ -68,14 +70,26 @@ def _by_text(
     reader: Reader, scope: Scope, text: str, now: datetime
 ) -> tuple[MemoryRecord | None, bool]:
     """Find the record that holds a text: live ones first; True where only the wording differs."""
-    selection = Filter(statuses=(), text=text.strip().rstrip(".!。！…"), expired=True)
-    page = Page(limit=_CANDIDATES, order=Order.CREATED)
+    # The longest word narrows the search; what is the same text, its signature decides.
+    words = max(_WORD.findall(text), key=len, default=None)
+    selection = Filter(statuses=(), text=words, expired=True)
     wanted = signature(text)
-    same = [r for r in reader.find(scope, selection, page, now) if signature(r.content) == wanted]
+    same = [r for r in _all(reader, scope, selection, now) if signature(r.content) == wanted]
     if not same:
         return None, False
     best = min(same, key=lambda record: (record.status is not Status.LIVE, -record.version))
     return best, best.content != text
+
+
+def _all(reader: Reader, scope: Scope, selection: Filter, now: datetime) -> Iterator[MemoryRecord]:
+    after: Cursor | None = None
+    while True:
+        page = Page(limit=_PAGE, order=Order.CREATED, after=after)
+        records = reader.find(scope, selection, page, now)
+        yield from records
+        if len(records) < _PAGE:
+            return
+        after = cursor_after(records[-1], Order.CREATED)
 
 
 def _absent(reader: Reader, scope: Scope, record_id: RecordId | None) -> Explanation:

@@ -10,10 +10,16 @@ from datetime import datetime
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, PlanState, Reason, Receipt
 from sfams.core.planner import plan_forgetting as make_plan
-from sfams.core.policy import RetentionPolicy, undo_window
+from sfams.core.policy import RetentionPolicy, preset, undo_window
 from sfams.core.record import MemoryRecord, PlanId, Status, Tier
 from sfams.core.scope import Scope
-from sfams.errors import BlastRadiusError, ConflictError, NotFoundError, PlanStaleError
+from sfams.errors import (
+    BlastRadiusError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    PlanStaleError,
+)
 from sfams.ports import Reader, Transaction, Transition
 from sfams.service.engine import Engine
 
@@ -25,15 +31,20 @@ PAUSE = 0.005
 """Seconds between chunks, for a writer of another process to see that the lock is free."""
 
 
-def plan(engine: Engine, scope: Scope, policy: RetentionPolicy | None) -> ForgettingPlan:
+def plan(engine: Engine, scope: Scope, policy: RetentionPolicy | str | None) -> ForgettingPlan:
     """Make and save a plan. Changes no record; the preview is the plan itself."""
+    chosen: object = engine.policy if policy is None else policy
+    rules = preset(chosen) if isinstance(chosen, str) else chosen
+    if not isinstance(rules, RetentionPolicy):
+        message = (
+            f"policy: expected a RetentionPolicy or a preset's name, got {type(rules).__name__}"
+        )
+        raise InvalidInputError(message, field="policy")
     engine.flush_usage()
     now = engine.now()
     with engine.store.read() as reader:
         columns = reader.columns(scope, now)
-    made = make_plan(
-        columns, policy or engine.policy, scope=scope, plan_id=engine.plan_id(), now=now
-    )
+    made = make_plan(columns, rules, scope=scope, plan_id=engine.plan_id(), now=now)
     event = MemoryEvent(
         type=EventType.PLANNED,
         at=now,
@@ -75,12 +86,15 @@ def apply(
         current = load(reader, scope, plan_id)
     _check_applicable(current, override=override_blast_radius)
     now = engine.now()
-    pace = _Pace()
+    pace, mine = _Pace(), False
     while True:
         with engine.store.write() as transaction, pace:
             current = load(transaction, scope, plan_id)
             if current.state is PlanState.APPLIED:
+                if not mine:  # another process was first
+                    _check_applicable(current, override=True)
                 break
+            mine = True
             events, current = _apply_chunk(transaction, current, now, pace.size)
         engine.tell(scope, events)
         if current.state is PlanState.APPLYING:

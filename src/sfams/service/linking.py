@@ -12,6 +12,7 @@ from sfams.errors import InvalidInputError
 from sfams.ports import UsageDelta
 from sfams.service.engine import Engine
 from sfams.service.listing import check_id, fetch
+from sfams.service.sessions import check_session
 
 _RELATION_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
@@ -67,6 +68,8 @@ def reinforce(
     Returns how many were counted. Confirmed use weighs more than being shown.
     """
     wanted = [check_id(value) for value in ids]
+    if session is not None:
+        check_session(session)
     now = engine.now()
     with engine.store.write() as transaction:
         fetch(transaction, scope, wanted)

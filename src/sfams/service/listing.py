@@ -53,7 +53,11 @@ def get(engine: Engine, scope: Scope, record_id: str) -> MemoryRecord:
 
 def list_records(engine: Engine, scope: Scope, page: Page, fields: Mapping[str, object]) -> Listing:
     """List one page of matching records."""
-    if not 1 <= page.limit <= MAX_LIMIT:
+    if (
+        isinstance(page.limit, bool)
+        or not isinstance(page.limit, int)
+        or not 1 <= page.limit <= MAX_LIMIT
+    ):
         message = f"limit: must lie in 1..{MAX_LIMIT}, got {page.limit}"
         raise InvalidInputError(message, field="limit")
     selection = make_filter(fields)

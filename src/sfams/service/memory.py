@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
 
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft, DraftFields, draft_from_mapping, make_draft
@@ -38,6 +38,8 @@ from sfams.service.remembering import Progress
 from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
 from sfams.service.sessions import Session
 from sfams.service.transfer import ImportReport
+
+Item = TypeVar("Item")
 
 
 class Memory:
@@ -114,7 +116,7 @@ class Memory:
 
         Each 64 are one transaction; `progress` is called with the number done since its last call.
         """
-        drafts = [_to_draft(item) for item in items]
+        drafts = [_to_draft(item) for item in _not_text(items, "items")]
         results = remembering.remember_many(
             self._engine, self.scope, drafts, wait=wait, progress=progress
         )
@@ -213,8 +215,8 @@ class Memory:
 
     # Forgetting
 
-    def plan_forgetting(self, policy: RetentionPolicy | None = None) -> ForgettingPlan:
-        """Say what a policy would forget, and save it for `forget`. Changes no record."""
+    def plan_forgetting(self, policy: RetentionPolicy | str | None = None) -> ForgettingPlan:
+        """Say what a policy (or a preset by name) would forget, and save it. Changes no record."""
         return forgetting.plan(self._engine, self.scope, policy)
 
     def plan(self, plan_id: str) -> ForgettingPlan:
@@ -298,11 +300,20 @@ class Memory:
 
     def import_(self, lines: Iterable[str], *, progress: Progress | None = None) -> ImportReport:
         """Take JSON lines in: our own export whole, or the classic shapes; again adds nothing."""
-        return transfer.import_lines(self._engine, self.scope, lines, progress)
+        given = _not_text(lines, "lines")
+        return transfer.import_lines(self._engine, self.scope, given, progress)
 
     def doctor(self, *, repair: bool = False) -> health.Checkup:
         """Look for damage in the whole store; with `repair`, mend what can be mended."""
         return health.check(self._engine, repair=repair)
+
+
+def _not_text(items: Iterable[Item], field: str) -> Iterable[Item]:
+    """Refuse one text where several are expected: its letters are not what was meant."""
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        message = f"{field}: expected a list, got {type(items).__name__}"
+        raise InvalidInputError(message, field=field)
+    return items
 
 
 def _many(ids: Iterable[str] | str) -> list[str]:

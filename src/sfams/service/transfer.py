@@ -96,8 +96,8 @@ def import_lines(
 def _parse(line: str, scope: Scope) -> Draft | MemoryRecord:
     try:
         shape = json.loads(line)
-    except ValueError as error:
-        message = f"not a JSON line: {error}"
+    except (ValueError, RecursionError) as error:
+        message = f"not a JSON line, or nested too deeply: {error}"
         raise InvalidInputError(message, field="line") from error
     if not isinstance(shape, dict):
         message = "not a JSON object"

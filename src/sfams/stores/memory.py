@@ -192,6 +192,7 @@ class DictTransaction(DictReader):
         own = self._own(scope)
         known = {record_id for record_id in ids if record_id in own.rows}
         own.seq += bool(known)
+        named = {own.rows[record_id].record.source.session for record_id in known}
         for record_id in known:
             own.tombstones[tombstone(own.rows[record_id].record.content_hash)] = at
             own.gone[record_id] = own.seq
@@ -202,6 +203,10 @@ class DictTransaction(DictReader):
             replace(event, detail={}) if event.record_id in known else event for event in own.events
         ]
         own.plans = {name: _without_steps(plan, known) for name, plan in own.plans.items()}
+        left = {row.record.source.session for row in own.rows.values()}
+        for sessions in (own.turns, own.ended) if known else ():
+            for session in [s for s in sessions if s not in left and (s in named or not own.rows)]:
+                del sessions[session]
         return len(known)
 
     def set_meta(self, name: str, value: str, /) -> None:

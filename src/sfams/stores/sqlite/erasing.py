@@ -37,10 +37,12 @@ class Eraser:
         postings.remove(
             self._connection,
             self._number,
-            postings.cold_among(self._connection, (number for _, number, _ in rows)),
+            postings.cold_among(self._connection, (number for _, number, *_ in rows)),
         )
         # Vectors, keywords, usage, entities, tags and outgoing relations go with the row.
-        self._connection.executemany(QUERIES["erase_record"], ((number,) for _, number, _ in rows))
+        self._connection.executemany(QUERIES["erase_record"], ((number,) for _, number, *_ in rows))
+        self._run("erase_sessions", to_json(sorted({session for *_, session in rows if session})))
+        self._run("erase_all_sessions")
         for query in ("erase_links", "erase_outbox", "erase_jobs", "event_scrub"):
             self._run(query, to_json(gone))
         self._plans.drop(frozenset(gone))
@@ -48,7 +50,7 @@ class Eraser:
             QUERIES["tombstone_add"],
             (
                 (self._number, record_id, self._mark(content_hash), to_micros(at), seq)
-                for record_id, _, content_hash in rows
+                for record_id, _, content_hash, _ in rows
             ),
         )
         return len(rows)

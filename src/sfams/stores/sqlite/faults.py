@@ -59,16 +59,23 @@ _PASSING: dict[type[apsw.Error], str] = {
 """What may go away by itself or by hand: the store is unavailable for now."""
 
 
+_LASTING = (apsw.ReadOnlyError, apsw.PermissionsError, apsw.CantOpenError)
+"""What stays as it is until somebody changes the permissions."""
+
+
 def _translate(error: apsw.Error, location: str) -> SfamsError:
     if isinstance(error, apsw.ConstraintError):
         return _clash(error)
     if type(error) in _PASSING:
-        return StoreUnavailableError(_PASSING[type(error)].format(location), location=location)
+        fault = StoreUnavailableError(_PASSING[type(error)].format(location), location=location)
+        fault.retryable = not isinstance(error, _LASTING)
+        return fault
     if isinstance(error, apsw.NotADBError):
         message = f"{location} is not an SQLite file; it has been left as it was"
         return SchemaMismatchError(message, location=location)
     if isinstance(error, apsw.CorruptError):
-        return StoreError(f"{location} is damaged; see `sfams doctor`", location=location)
+        advice = "restore a backup, or copy what can still be read with `sfams ls --json`"
+        return StoreError(f"{location} is damaged; {advice}", location=location)
     message = f"SQLite refused: {type(error).__name__} in {location}"
     return StoreError(message, location=location)
 

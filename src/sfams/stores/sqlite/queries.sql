@@ -367,9 +367,16 @@ SELECT hash FROM tombstone WHERE scope = ?1 AND hash IN (SELECT unhex(value) FRO
 INSERT INTO tombstone (scope, record, hash, erased_at, change_seq) VALUES (?1, ?2, ?3, ?4, ?5);
 
 -- name: erase_targets
-SELECT record.id, record.number, record.content_hash
+SELECT record.id, record.number, record.content_hash, record.session
 FROM json_each(?2) AS wanted CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
 GROUP BY record.number;
+
+-- name: erase_sessions
+DELETE FROM session WHERE scope = ?1 AND name IN (SELECT value FROM json_each(?2))
+    AND NOT EXISTS (SELECT 1 FROM record WHERE record.scope = ?1 AND record.session = session.name);
+
+-- name: erase_all_sessions
+DELETE FROM session WHERE scope = ?1 AND NOT EXISTS (SELECT 1 FROM record WHERE record.scope = ?1);
 
 -- name: erase_record
 DELETE FROM record WHERE number = ?1;

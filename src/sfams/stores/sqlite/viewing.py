@@ -52,18 +52,17 @@ class _ColumnsBuilder:
     def __init__(self) -> None:
         self._ids: list[RecordId] = []
         self._kinds: dict[str, int] = {}
-        self._twins: dict[int, RecordId] = {}
+        self._twins: list[RecordId | None] = []
         self._parts = {name: array("d" if name in _REAL else "q") for name in _SELECTED}
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add a chunk; an array refuses a cell of another type instead of bending it."""
         ids, versions, kinds, *numbers, twins, similarity, flags = zip(*rows, strict=True)
-        first, numbered = len(self._ids), self._kinds
         self._ids += ids
-        self._twins.update(
-            (place, twin) for place, twin in enumerate(twins, first) if twin is not None
-        )
-        codes = [numbered.setdefault(kind, len(numbered)) for kind in kinds]
+        self._twins += twins
+        for kind in set(kinds) - self._kinds.keys():
+            self._kinds[kind] = len(self._kinds)
+        codes = map(self._kinds.__getitem__, kinds)
         cells = versions, codes, *numbers, similarity, flags
         for part, values in zip(self._parts.values(), cells, strict=True):
             part.extend(array(part.typecode, values))
@@ -91,8 +90,8 @@ class _ColumnsBuilder:
 
     def _lost_twins(self) -> list[int]:
         """Find the rows whose twin is not live any more, that is not among the rows."""
-        live = set(self._ids) if self._twins else set()
-        return [place for place, twin in self._twins.items() if twin not in live]
+        live = {None, *self._ids} if any(self._twins) else {None}
+        return [place for place, twin in enumerate(self._twins) if twin not in live]
 
 
 def columns(connection: apsw.Connection, number: int) -> Columns:

@@ -84,7 +84,7 @@ class SqliteTransaction(SqliteReader):
         with naming_clash(lambda: self._twins(number, known)):
             self._many(
                 "transition_status",
-                ((number, e.id, e.status) for e in _leaving_first(changes) if e.status is not None),
+                ((number, record_id, status) for record_id, status in _final(changes)),
             )
         after = postings.cold_among(self._connection, known.values())
         postings.remove(self._connection, number, before - after)
@@ -187,11 +187,10 @@ def _require(record_id: RecordId, known: Mapping[RecordId, int]) -> None:
         raise NotFoundError(f"record {record_id} is not in this scope", id=record_id)
 
 
-def _leaving_first(changes: Sequence[Transition]) -> Sequence[Transition]:
-    """Let records leave the live ones before others join: a swap of twins is no clash."""
-    if len({change.id for change in changes}) < len(changes):
-        return changes
-    return sorted(changes, key=lambda change: change.status is Status.LIVE)
+def _final(changes: Sequence[Transition]) -> list[tuple[RecordId, Status]]:
+    """List what each record becomes; who leaves the live ones first: a swap of twins is no clash."""
+    last = {change.id: change.status for change in changes if change.status is not None}
+    return sorted(last.items(), key=lambda each: each[1] is Status.LIVE)
 
 
 def _standing(change: Transition) -> Cells:
