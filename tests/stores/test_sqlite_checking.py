@@ -10,6 +10,7 @@ from typing import NamedTuple
 import apsw
 import pytest
 
+import sfams
 from sfams.core.admission import content_hash
 from sfams.core.draft import Draft
 from sfams.core.indexing import terms_of
@@ -204,7 +205,7 @@ def test_an_unreadable_moment_is_named_by_every_read(
     damaged.file.execute(f"UPDATE record SET {column} = {value} WHERE id = ?", (TWO,))
     problem = damaged.problems()[Check.CELLS]
     assert problem.ids == (TWO,)
-    assert problem.repair == ""
+    assert "default" in problem.repair
     with damaged.store.read() as reader:
         everything = Filter(expired=True)
         reads: list[Callable[[], object]] = [
@@ -249,3 +250,26 @@ def test_statuses_do_not_matter_to_the_check(damaged: Damaged) -> None:
         ]
         transaction.transition(HOME, changes, START)
     assert list(damaged.store.check()) == []
+
+
+def test_unreadable_cells_are_mended_and_the_scope_is_readable_again(tmp_path: Path) -> None:
+    path = tmp_path / "cells.db"
+    with sfams.open(path, scope="zoe", embedder="hashing") as memory:
+        fern = memory.remember("Zoe's desk plant is a fern.", importance=0.9)
+        other = memory.remember("Zoe's monitor is 27 inches.", ttl="7d")
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA ignore_check_constraints = 1")
+    connection.execute("UPDATE record SET created_at = 'soon ' WHERE id = ?", (fern.id,))
+    connection.execute(
+        "UPDATE record SET importance = 'high', expires_at = 'never' WHERE id = ?", (other.id,)
+    )
+    connection.close()
+    with sfams.open(path, scope="zoe", embedder="hashing") as memory:
+        with pytest.raises(StoreError, match=fern.id):
+            memory.recall("fern")
+        checkup = memory.doctor(repair=True)
+        assert checkup.healthy, checkup
+        mended = memory.get(fern.id)
+        assert (mended.created_at, mended.importance) == (mended.recorded_at, 0.9)
+        assert (memory.get(other.id).importance, memory.get(other.id).expires_at) == (0.5, None)
+        assert memory.recall("fern")[0].record.id == fern.id

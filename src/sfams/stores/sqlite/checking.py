@@ -37,6 +37,7 @@ class Check:
 
 WAIT = "mark as waiting for a vector"
 REPAIRS = {
+    Check.CELLS: "put another moment of the record, or a plain default, in place of what cannot be read",
     Check.ORPHANS: "remove them",
     Check.CONTENT: "take the content as it is: new hash and keywords, waiting for a vector",
     Check.VECTORS: WAIT,

@@ -444,6 +444,32 @@ DELETE FROM vector WHERE record IN (
 -- name: repair_touch
 UPDATE record SET change_seq = ?2 WHERE number = ?1;
 
+-- name: repair_cells
+UPDATE record SET
+    created_at = CASE WHEN typeof(created_at) = 'integer' AND created_at BETWEEN ?2 AND ?3 THEN created_at
+        WHEN typeof(recorded_at) = 'integer' AND recorded_at BETWEEN ?2 AND ?3 THEN recorded_at
+        WHEN typeof(updated_at) = 'integer' AND updated_at BETWEEN ?2 AND ?3 THEN updated_at ELSE 0 END,
+    recorded_at = CASE WHEN typeof(recorded_at) = 'integer' AND recorded_at BETWEEN ?2 AND ?3 THEN recorded_at
+        WHEN typeof(created_at) = 'integer' AND created_at BETWEEN ?2 AND ?3 THEN created_at
+        WHEN typeof(updated_at) = 'integer' AND updated_at BETWEEN ?2 AND ?3 THEN updated_at ELSE 0 END,
+    updated_at = CASE WHEN typeof(updated_at) = 'integer' AND updated_at BETWEEN ?2 AND ?3 THEN updated_at
+        WHEN typeof(created_at) = 'integer' AND created_at BETWEEN ?2 AND ?3 THEN created_at
+        WHEN typeof(recorded_at) = 'integer' AND recorded_at BETWEEN ?2 AND ?3 THEN recorded_at ELSE 0 END,
+    expires_at = iif(typeof(expires_at) = 'integer' AND expires_at BETWEEN ?2 AND ?3, expires_at, NULL),
+    grace_until = iif(typeof(grace_until) = 'integer' AND grace_until BETWEEN ?2 AND ?3, grace_until, NULL),
+    valid_from = iif(typeof(valid_from) = 'integer' AND valid_from BETWEEN ?2 AND ?3, valid_from, NULL),
+    valid_to = iif(typeof(valid_to) = 'integer' AND valid_to BETWEEN ?2 AND ?3, valid_to, NULL),
+    importance = iif(typeof(importance) = 'real' AND importance BETWEEN 0 AND 1, importance, 0.5),
+    tokens = iif(typeof(tokens) = 'integer', tokens, 1),
+    version = iif(typeof(version) = 'integer', version, 1) + 1,
+    turn = iif(typeof(turn) = 'integer', turn, NULL),
+    twin_similarity = iif(typeof(twin_similarity) = 'real', twin_similarity, NULL),
+    twin = iif(typeof(twin_similarity) = 'real', twin, NULL),
+    pinned = iif(typeof(pinned) = 'integer', pinned, 1),
+    held = iif(typeof(held) = 'integer', held, 0),
+    change_seq = ?5
+WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?4)) AND typeof(content) = 'text';
+
 -- name: repair_content
 UPDATE record SET content_hash = ?2, embedding = 'pending', version = version + 1, change_seq = ?3
 WHERE number = ?1;

@@ -21,8 +21,8 @@ from sfams.stores.rows import decode_terms, decode_vector, to_json, unreadable
 from sfams.stores.sqlite.statements import QUERIES
 
 _CHUNK = 1000
-_YEAR_1 = -62_135_596_800_000_000
-_YEAR_9999 = 253_402_300_799_999_999
+YEAR_1 = -62_135_596_800_000_000
+YEAR_9999 = 253_402_300_799_999_999
 
 
 # ── Columns ───────────────────────────────────────────────────────────────────────────────────────
@@ -121,7 +121,7 @@ def damaged(connection: apsw.Connection, number: int) -> StoreError:
 
 def unreadable_ids(connection: apsw.Connection, number: int) -> list[RecordId]:
     """Name the records that hold a cell of a wrong type or a moment outside years 1 to 9999."""
-    values = number, _YEAR_1, _YEAR_9999
+    values = number, YEAR_1, YEAR_9999
     return [row[0] for row in connection.execute(QUERIES["record_unreadable"], values)]
 
 
