@@ -108,3 +108,11 @@ def test_an_import_of_superseded_values_keeps_their_order(memory: Memory, clock:
     live = memory.list()
     assert [record.content for record in live] == ["Demo on 15 May."]
     assert memory.explain("Demo on 1 May.").fate is Fate.SUPERSEDED
+
+
+def test_explain_knows_an_erased_text_again(memory: Memory) -> None:
+    stored = memory.remember("The gate code is 7.")
+    memory.erase([stored.id])
+    assert memory.explain(stored.id).fate is Fate.ERASED
+    assert memory.explain("the gate code is 7").fate is Fate.ERASED
+    assert memory.explain("The gate code is 8.").fate is Fate.NEVER_STORED

@@ -9,11 +9,13 @@ from datetime import datetime
 
 import numpy as np
 
+from sfams.core.admission import content_hash
+from sfams.core.draft import Draft
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.lifecycle import restorable
 from sfams.core.plan import Reason
 from sfams.core.query import Cursor, Filter, Mode, Order, Page, Query
-from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, Tier
+from sfams.core.record import EmbeddingState, Kind, MemoryRecord, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.core.text import is_blank, signature
 from sfams.errors import InvalidInputError
@@ -52,7 +54,7 @@ def explain(engine: Engine, scope: Scope, subject: str, query: str | None, k: in
         else:
             found, duplicate = next(iter(reader.get(scope, [record_id])), None), False
         if found is None:
-            return _absent(reader, scope, record_id)
+            return _absent(reader, scope, subject, record_id)
         answer = _of_record(engine, reader, found)
     if duplicate and answer.fate in {Fate.LIVE, Fate.WAITING}:
         answer = replace(answer, fate=Fate.DUPLICATE, related=found.id)
@@ -92,15 +94,22 @@ def _all(reader: Reader, scope: Scope, selection: Filter, now: datetime) -> Iter
         after = cursor_after(records[-1], Order.CREATED)
 
 
-def _absent(reader: Reader, scope: Scope, record_id: RecordId | None) -> Explanation:
-    """Tell an erased id from one that never was."""
+def _absent(reader: Reader, scope: Scope, subject: str, record_id: RecordId | None) -> Explanation:
+    """Tell what has been erased from what never was: an id by the log, a text by its tombstone.
+
+    A tombstone holds the hash of text and speaker, so that a text is known again only as one that nobody
+    in particular said.
+    """
     if record_id is None:
-        return Explanation(fate=Fate.NEVER_STORED)
+        draft = Draft(content=subject)
+        hashes = [content_hash(draft, kind) for kind in (Kind.FACT, Kind.DIALOGUE)]
+        erased = bool(reader.tombstones(scope, hashes))
+        return Explanation(fate=Fate.ERASED if erased else Fate.NEVER_STORED)
     events = tuple(reader.history(scope, [record_id]))
     if not events:
         return Explanation(fate=Fate.NEVER_STORED, record_id=record_id)
-    erased = [event for event in events if event.type is EventType.ERASED]
-    at = erased[-1].at if erased else events[-1].at
+    removals = [event for event in events if event.type is EventType.ERASED]
+    at = removals[-1].at if removals else events[-1].at
     return Explanation(fate=Fate.ERASED, record_id=record_id, at=at, events=events)
 
 
