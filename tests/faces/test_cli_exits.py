@@ -20,7 +20,7 @@ from sfams.service.memory import Memory
 
 COMMANDS = (
     *("init", "remember", "recall", "context", "ingest", "plan", "forget", "restore"),
-    *("explain", "pin", "hold", "erase", "ls", "stats", "doctor"),
+    *("explain", "pin", "hold", "erase", "ls", "stats", "doctor", "session"),
 )
 
 

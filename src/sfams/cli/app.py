@@ -13,7 +13,15 @@ import typer
 from typer.core import TyperGroup
 
 from sfams.cli import demo as demo_command
-from sfams.cli import erasing, forgetting, protecting, reading, remembering, storing
+from sfams.cli import (
+    erasing,
+    forgetting,
+    protecting,
+    reading,
+    remembering,
+    sessions,
+    storing,
+)
 from sfams.cli.exits import guarded
 from sfams.cli.options import Everywhere
 from sfams.cli.run import add_root
@@ -71,7 +79,7 @@ def root(
 
 
 add_root(app, root)
-for family in (remembering, reading, forgetting, erasing, protecting, storing):
+for family in (remembering, sessions, reading, forgetting, erasing, protecting, storing):
     family.register(app)
 demo_command.register(app)
 
