@@ -22,6 +22,11 @@ from sfams.core.record import Claim, EmbeddingState, MemoryRecord, PlanId, Recor
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
 
+META_MODEL = "embedding_model"
+META_DIMENSION = "embedding_dimension"
+META_TOKENIZER = "tokenizer_version"
+"""Settings of a store (`Reader.meta`) that say how what is in it was made."""
+
 Clock = Callable[[], datetime]
 """Tells the present moment, aware UTC. The only source of `now`."""
 

@@ -8,7 +8,7 @@ question words); Chinese ones are the pairs of characters that such words leave 
 
 from __future__ import annotations
 
-from sfams.core.keywords import question_terms, term_id
+from sfams.core.keywords import term_id
 from sfams.core.text import tokenise
 
 WEIGHT = 0.2
@@ -33,4 +33,4 @@ FUNCTION_TERMS: frozenset[int] = frozenset(
     for words in (_ENGLISH, _CHINESE)
     for word in words.split()
     for term in tokenise(word)
-) | frozenset(term for word in _CHINESE.split() for term in question_terms(word))
+)

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfams.core.record import EmbeddingState
 from sfams.core.view import Vector
-from sfams.ports import Transaction
-from sfams.service.engine import META_DIMENSION, META_MODEL, Engine
+from sfams.ports import META_DIMENSION, META_MODEL, Transaction
+from sfams.service.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

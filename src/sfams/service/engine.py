@@ -21,9 +21,6 @@ from sfams.service.views import ViewCache
 
 logger = logging.getLogger("sfams")
 
-META_MODEL = "embedding_model"
-META_DIMENSION = "embedding_dimension"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sfams.core.scope import Scope
-from sfams.errors import ProviderError
+from sfams.errors import ProviderError, StoreUnavailableError
 from sfams.ports import Problem
 from sfams.service.embedding import model_warning
 from sfams.service.engine import Engine
@@ -28,12 +28,15 @@ class Checkup:
 
 
 def check(engine: Engine, *, repair: bool) -> Checkup:
-    """Check the store, records that wait for a vector included; with `repair`, mend and check again."""
-    engine.flush_usage()
-    problems = _find(engine)
+    """Check the store, records that wait for a vector included; with `repair`, mend and check again.
+
+    A store that can be read but not written is checked all the same, and named among the problems.
+    """
+    unwritable = _unwritable(engine)
+    problems = (*unwritable, *_find(engine))
     model = model_warning(engine)
     warnings = [model] if model else []
-    if not repair:
+    if unwritable or not repair:
         return Checkup(problems=problems, warnings=tuple(warnings))
     repaired = engine.store.repair(problems)
     embedded = 0
@@ -48,6 +51,17 @@ def check(engine: Engine, *, repair: bool) -> Checkup:
     return Checkup(
         problems=_find(engine), repaired=repaired, embedded=embedded, warnings=tuple(warnings)
     )
+
+
+def _unwritable(engine: Engine) -> tuple[Problem, ...]:
+    """Try to write: buffered accesses, and an empty unit of work where there are none."""
+    try:
+        if not engine.flush_usage():
+            with engine.store.write():
+                pass
+    except StoreUnavailableError as error:
+        return (Problem("writing", None, (), f"the store cannot be written now: {error}"),)
+    return ()
 
 
 def _find(engine: Engine) -> tuple[Problem, ...]:

@@ -120,7 +120,9 @@ def _with_vectors(engine: Engine, scope: Scope, items: list[Item]) -> list[Item]
 
 
 def _known(reader: Reader, scope: Scope, items: Sequence[Item]) -> set[RecordId]:
-    keys = {item.draft.key for item in items if key_holder(reader, item) is not None}
+    given = reader.by_key(scope, [item.draft.key for item in items if item.draft.key is not None])
+    held = (item for item in items if item.draft.key in given)
+    keys = {item.draft.key for item in held if key_holder(reader, item) is not None}
     hashes = reader.by_hash(scope, [item.record.content_hash for item in items])
     return {
         item.record.id

@@ -8,9 +8,8 @@ import apsw
 
 from sfams.core.moments import to_micros
 from sfams.core.record import MemoryRecord, Status, Tier, Usage
-from sfams.core.reindex import META_MODEL
 from sfams.core.view import Vector
-from sfams.ports import Entry
+from sfams.ports import META_MODEL, Entry
 from sfams.stores.matching import folded
 from sfams.stores.rows import (
     CLAIM_KEY_COLUMNS,

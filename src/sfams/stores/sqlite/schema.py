@@ -11,9 +11,9 @@ from importlib.resources import files
 
 import apsw
 
-from sfams.core.reindex import META_TOKENIZER
 from sfams.core.text import TOKENIZER_VERSION
 from sfams.errors import SchemaMismatchError, StoreUnavailableError
+from sfams.ports import META_TOKENIZER
 
 APPLICATION_ID = int.from_bytes(b"SFAM", "big")
 TOMBSTONE_KEY = "tombstone"
