@@ -217,7 +217,7 @@ def test_an_unusable_vector_counts_as_none(bad: list[float]) -> None:
     view = view_of(row("a", "", [1, 0, 0]), row("b", "", bad))
     assert view.ids(view.dense(np.array([1, 0, 0], np.float32))[0]) == ["a"]
     assert len(view.dense(np.array(bad, np.float32))[0]) == 0
-    assert view.nearest(np.array([bad], np.float32), 2)[1].tolist() == [[0.0]]
+    assert view.neighbours(np.array([bad], np.float32), floor=-1.0, k=2) == [[("a", 0.0)]]
 
 
 def test_a_vector_of_another_model_counts_as_none_but_such_a_query_is_refused() -> None:
@@ -227,30 +227,37 @@ def test_a_vector_of_another_model_counts_as_none_but_such_a_query_is_refused() 
         view.dense(np.ones(2, np.float32))
 
 
-def test_nearest_equals_sorting_everything() -> None:
+@pytest.mark.parametrize("floor", [-1.0, 0.0, 0.3, 0.9, 1.1])
+def test_neighbours_equal_sorting_everything(floor: float) -> None:
     values = np.random.default_rng(7).standard_normal((300, 8), dtype=np.float32)
     view = view_of(*(row(f"r{n}", "", v.tolist()) for n, v in enumerate(values)), dimension=8)
     view.advance(ViewChanges(2, (), [RecordId(f"r{n}") for n in range(0, 60, 2)]))
     queries = values[:40]
-    places, cosines = view.nearest(queries, 5)
-    for query, rows, found in zip(queries, places, cosines, strict=True):
-        all_rows, every = view.dense(query)
-        best = np.argsort(-every, kind="stable")[:5]
-        assert view.ids(rows) == view.ids(all_rows[best])
-        assert found == pytest.approx(every[best], abs=1e-6)
+    for query, near in zip(queries, view.neighbours(queries, floor=floor, k=5), strict=True):
+        rows, every = view.dense(query)
+        best = [at for at in np.argsort(-every, kind="stable")[:5].tolist() if every[at] >= floor]
+        assert [record_id for record_id, _ in near] == view.ids(rows[best])
+        assert [cosine for _, cosine in near] == pytest.approx(every[best].tolist(), abs=1e-6)
 
 
-def test_nearest_never_gives_a_dead_row_or_one_without_vector() -> None:
+def test_equal_neighbours_are_given_by_row() -> None:
+    view = view_of(*(row(name, "", [1, 0, 0]) for name in "abcd"))
+    (near,) = view.neighbours(np.array([[1, 0, 0]], np.float32), floor=0.5, k=3)
+    assert near == [("a", 1.0), ("b", 1.0), ("c", 1.0)]
+
+
+def test_neighbours_are_never_dead_or_without_a_vector() -> None:
     view = view_of(row("far", "", [-1, 0, 0]), row("dead", "", [1, 0, 0]), row("none"))
     view.advance(ViewChanges(2, (), (RecordId("dead"),)))
-    places, cosines = view.nearest(np.array([[1, 0, 0]], np.float32), 3)
-    assert (view.ids(places[0]), cosines.tolist()) == (["far"], [[-1.0]])
+    asked = np.array([[1, 0, 0]], np.float32)
+    assert view.neighbours(asked, floor=-1.0, k=3) == [[("far", -1.0)]]
 
 
-def test_nearest_of_an_empty_view_or_no_drafts_is_empty() -> None:
+def test_nobody_is_near_in_an_empty_view_or_to_no_text() -> None:
     empty: Vector = np.zeros((0, DIMENSION), np.float32)
-    assert ScopeView(DIMENSION).nearest(np.ones((2, DIMENSION), np.float32), 3)[0].shape == (2, 0)
-    assert view_of(row("a", "", [1, 0, 0])).nearest(empty, 3)[0].shape == (0, 1)
+    asked = np.ones((2, DIMENSION), np.float32)
+    assert ScopeView(DIMENSION).neighbours(asked, floor=-1.0, k=3) == [[], []]
+    assert view_of(row("a", "", [1, 0, 0])).neighbours(empty, floor=-1.0, k=3) == []
 
 
 def test_mask_reads_every_column() -> None:

@@ -46,13 +46,17 @@ def prior(text: str) -> ContentPrior:
     start = text[:_MOST_READ]
     lower = start.lower().replace("\u2019", "'")  # all that cues need of `fold`, and far cheaper
     words = _WORD.findall(lower)
-    names = {*_cued(words), *map(_CUES.__getitem__, _CHINESE.findall(lower))}
+    names = set(_cued(words))
+    chinese = 0
+    if not lower.isascii():
+        names.update(map(_CUES.__getitem__, _CHINESE.findall(lower)))
+        chinese = sum(map(len, _RUN.findall(lower)))
     names |= {
         feature.name
         for feature, pattern in _PATTERNS
         if pattern.search(start if feature.as_written else lower)
     }
-    names |= _by_length(len(words) + sum(map(len, _RUN.findall(lower))) / 2, names)
+    names |= _by_length(len(words) + chinese / 2, names)
     fired = [feature for feature in FEATURES if feature.name in names]
     kinds = [feature.kind for feature in fired if feature.kind is not None]
     return ContentPrior(

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from sfams.core.record import RecordId
 from sfams.core.text import query_terms, tokenise
 
+_MOST = np.iinfo(np.uint16).max
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -56,9 +58,9 @@ def term_id(term: str) -> int:
 def index_terms(text: str) -> Terms:
     """Make the keyword entry of a memory's text."""
     counted = Counter(tokenise(text))
-    ids = np.fromiter((term_id(term) for term in counted), np.uint64, len(counted))
-    counts = np.fromiter((min(n, 65535) for n in counted.values()), np.uint16, len(counted))
-    return Terms(ids, counts)
+    ids = np.fromiter(map(term_id, counted), np.uint64, len(counted))
+    counts = np.fromiter(counted.values(), np.int64, len(counted))
+    return Terms(ids, np.minimum(counts, _MOST).astype(np.uint16))
 
 
 def question_terms(text: str) -> dict[int, int]:

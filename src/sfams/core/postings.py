@@ -1,7 +1,8 @@
 """Postings: which rows of a view hold a term, and how often.
 
 A sorted base segment (compressed sparse rows) answers by binary search; what came since lies in a
-small dict and is folded into the base when it has grown. All rows are int32, counts uint16.
+small dict and is folded into the base when it has grown. New records wait, unsorted, until a term is
+looked up: while texts are taken in, nobody asks. All rows are int32, counts uint16.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ FOLD_AT = 32_768
 """Postings held in the dict before they are folded, which copies the base (50 ms at 3 million)."""
 
 BULK = 512
-"""From this many records on, a batch is sorted into a segment at once instead of dict by dict."""
+"""From this many records on, what waits is sorted into a segment at once instead of dict by dict."""
+
+_MOST_WAITING = 8_192  # records; a long import would otherwise hold its terms twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +51,23 @@ class Postings:
         self._base = _empty()
         self._delta: dict[int, list[int]] = {}  # row << 16 | count
         self._fresh = 0
+        self._waiting: list[tuple[int, Terms]] = []
 
     def add(self, first: int, terms: Sequence[Terms]) -> NDArray[np.int64]:
         """Enter records in rows `first`, `first + 1`, ...; returns their lengths in terms."""
-        if len(terms) < BULK:
-            self._add_few(first, terms)
-            return np.array([each.length for each in terms], np.int64)
-        sizes = np.fromiter((len(each.ids) for each in terms), np.int64, len(terms))
-        ids = np.concatenate([each.ids for each in terms])
-        counts = np.concatenate([each.counts for each in terms])
-        owners = np.repeat(np.arange(len(terms), dtype=np.int32), sizes)
-        self._fold()
-        self._base = _merge(self._base, _sorted_segment(ids, owners + np.int32(first), counts))
-        return np.bincount(owners, weights=counts, minlength=len(terms)).astype(np.int64)
+        self._waiting.extend(enumerate(terms, first))
+        if len(self._waiting) >= _MOST_WAITING:
+            self._settle()
+        return np.fromiter((each.length for each in terms), np.int64, len(terms))
 
-    def _add_few(self, first: int, terms: Sequence[Terms]) -> None:
-        for row, each in enumerate(terms, first):
+    def _settle(self) -> None:
+        """Make what waits findable."""
+        waiting, self._waiting = self._waiting, []
+        if len(waiting) >= BULK:
+            self._fold()
+            self._base = _merge(self._base, _segment_of(waiting))
+            return
+        for row, each in waiting:
             for term, count in zip(each.ids.tolist(), each.counts.tolist(), strict=True):
                 self._delta.setdefault(term, []).append(row << 16 | count)
             self._fresh += len(each.ids)
@@ -72,6 +76,8 @@ class Postings:
 
     def get(self, term: int) -> tuple[Rows, Counts]:
         """Look up a term: rows that hold it (dead ones too, unordered) and how often each does."""
+        if self._waiting:
+            self._settle()
         base = self._base
         at = int(np.searchsorted(base.terms, np.uint64(term)))
         if at < len(base.terms) and int(base.terms[at]) == term:
@@ -87,6 +93,7 @@ class Postings:
 
     def renumber(self, new_rows: Rows) -> None:
         """Give every row its new number, `new_rows[old]`; -1 drops the row's postings."""
+        self._settle()
         self._fold()
         base = self._base
         moved = new_rows[base.rows]
@@ -115,8 +122,17 @@ class Postings:
     def nbytes(self) -> int:
         """Bytes held, about 80 for each posting that is not folded yet."""
         base = self._base
+        fresh = self._fresh + sum(len(each.ids) for _, each in self._waiting)
         arrays = (base.terms, base.starts, base.rows, base.counts)
-        return sum(array.nbytes for array in arrays) + 80 * self._fresh
+        return sum(array.nbytes for array in arrays) + 80 * fresh
+
+
+def _segment_of(waiting: Sequence[tuple[int, Terms]]) -> _Segment:
+    sizes = np.fromiter((len(each.ids) for _, each in waiting), np.int64, len(waiting))
+    rows = np.fromiter((row for row, _ in waiting), np.int32, len(waiting))
+    ids = np.concatenate([each.ids for _, each in waiting])
+    counts = np.concatenate([each.counts for _, each in waiting])
+    return _sorted_segment(ids, np.repeat(rows, sizes), counts)
 
 
 def _unpacked(packed: NDArray[np.int64]) -> tuple[Rows, Counts]:

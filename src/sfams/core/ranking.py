@@ -158,10 +158,12 @@ def rank(
     found = _hot_candidates(view, best, (totals, closeness), parts)
     cold_found = _cold_candidates(cold, known, question, (weights, shares))
     passed = [each for each in cold_found if each.score >= question.min_score]
-    failed = totals[rows][totals[rows] < question.min_score].tolist()
-    failed += [each.score for each in cold_found if each.score < question.min_score]
+    failing = [each.score for each in cold_found if each.score < question.min_score]
+    failed = np.append(totals[rows][totals[rows] < question.min_score], failing)
     ordered = sorted([*found, *passed], key=_place)
-    return Ranking(tuple(ordered[: max(question.k, 0)]), len(failed), max(failed, default=0.0))
+    return Ranking(
+        tuple(ordered[: max(question.k, 0)]), len(failed), float(failed.max(initial=0.0))
+    )
 
 
 # ── Signals ──────────────────────────────────────────────────────────────────────────────────────

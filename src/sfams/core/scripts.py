@@ -93,6 +93,7 @@ _STRANGERS: Final[Mapping[str, re.Pattern[str]]] = {
     "ar": re.compile("[پچژگکیےٹڈڑں]"),
 }
 
+_LETTER = re.compile("[A-Za-z]")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _ENGLISH_WORDS: Final = """
     the and of to is are was were be been have has had do does did will would can could should i you
@@ -118,6 +119,8 @@ def language_of(text: str) -> str:
     text without English function words, a Cyrillic one with Ukrainian letters). A hint for choosing
     cues and prompts, not an identification: Bulgarian passes for ru, Marathi for hi.
     """
+    if text.isascii():  # nothing but Latin letters can be in it: a fifth of the time
+        return "en" if _LETTER.search(text) and _reads_english(text) else "und"
     weights = {code: len(script.findall(text)) * unit for code, (script, unit) in _SCRIPTS.items()}
     best = max(weights, key=weights.__getitem__)
     if not weights[best]:

@@ -12,6 +12,7 @@ Vector = NDArray[np.float32]
 RowNumbers = NDArray[np.intp]
 
 _FEW = 2
+_LARGE = 8_000_000  # numbers in a matrix (20,000 rows of 384) from which on BLAS threads pay
 _CELLS = 4_000_000  # similarities held at a time (16 MB)
 
 
@@ -34,49 +35,50 @@ def units(vectors: Vector, dimension: int) -> tuple[Vector, Bools]:
 def cosines_of(queries: Vector, matrix: Vector) -> Vector:
     """Multiply unit queries (n, d) with unit rows (m, d): shape (n, m).
 
-    A few queries go row by row on this thread alone: the same memory traffic, but no waiting for BLAS
-    threads to be woken, which on a busy machine takes longer (10 ms) than the work (0.04 ms at 1,000).
+    A few queries against a matrix of moderate size go row by row on this thread alone: the same memory
+    traffic, but no waiting for BLAS threads to be woken, which on a busy machine takes longer (10 ms) than
+    the work (0.04 ms at 1,000). A large matrix is worth the waking: its rows are read by all cores.
     """
-    if len(queries) <= _FEW:
+    if len(queries) <= _FEW and matrix.size < _LARGE:
         return np.stack([np.vecdot(matrix, query) for query in queries])
     return queries @ matrix.T
 
 
-def nearest(queries: Vector, matrix: Vector, rows: RowNumbers, k: int) -> tuple[RowNumbers, Vector]:
-    """Find the k nearest of the named rows for each query, nearest first, equal ones by row.
+def neighbours(
+    queries: Vector, matrix: Vector, usable: Bools, *, floor: float, k: int
+) -> list[list[tuple[int, float]]]:
+    """Find each query's nearest rows, nearest first, equal ones by row.
 
     Args:
         queries: Unit rows, shape (n, d).
         matrix: Unit rows, shape (m, d).
-        rows: The rows of `matrix` that may be found.
+        usable: Which rows of `matrix` may be found, shape (m,).
+        floor: The least cosine that counts as near.
         k: How many to find.
 
     Returns:
-        Rows and cosines -1..1, both of shape (n, min(k, len(rows))).
+        For each query its rows with their cosines, -1..1.
     """
-    width = max(0, min(k, len(rows)))
-    places = np.empty((len(queries), width), np.intp)
-    cosines = np.empty((len(queries), width), np.float32)
-    if not width:
-        return places, cosines
-    hidden = np.ones(len(matrix), np.bool_)
-    hidden[rows] = False
-    some_hidden = len(rows) < len(matrix)
+    found: list[list[tuple[int, float]]] = []
+    if not len(matrix):
+        return [[] for _ in queries]
     step = max(1, _CELLS // len(matrix))
     for start in range(0, len(queries), step):
-        span = slice(start, start + step)
-        near = cosines_of(queries[span], matrix)
-        if some_hidden:
-            near[:, hidden] = -np.inf
-        places[span], cosines[span] = _largest(near, width)
-    return places, np.clip(cosines, -1.0, 1.0)
+        cosines = cosines_of(queries[start : start + step], matrix)
+        # Most texts have nobody near: one pass for the largest is all that they cost.
+        best = cosines.max(axis=1)
+        found += [
+            _nearest(row, usable, floor, k) if best[at] >= floor else []
+            for at, row in enumerate(cosines)
+        ]
+    return found
 
 
-def _largest(values: Vector, k: int) -> tuple[RowNumbers, Vector]:
-    if k == 1:
-        places = values.argmax(axis=1)[:, None]
-    else:
-        places = np.sort(np.argpartition(values, -k, axis=1)[:, -k:], axis=1)
-    top = np.take_along_axis(values, places, axis=1)
-    order = np.argsort(-top, axis=1, kind="stable")
-    return np.take_along_axis(places, order, axis=1), np.take_along_axis(top, order, axis=1)
+def _nearest(cosines: Vector, usable: Bools, floor: float, k: int) -> list[tuple[int, float]]:
+    rows = np.flatnonzero((cosines >= floor) & usable)
+    near = cosines[rows]
+    if len(rows) > k:
+        keep = near >= np.partition(near, -k)[-k]
+        rows, near = rows[keep], near[keep]
+    order = np.argsort(-near, kind="stable")[:k]
+    return list(zip(rows[order].tolist(), np.clip(near[order], -1.0, 1.0).tolist(), strict=True))

@@ -22,7 +22,7 @@ from sfams.core.postings import Counts, Postings
 from sfams.core.query import Filter
 from sfams.core.record import RecordId, Status, Tier
 from sfams.core.turns import TurnLinks
-from sfams.core.vectors import RowNumbers, Vector, cosines_of, nearest, units
+from sfams.core.vectors import RowNumbers, Vector, cosines_of, neighbours, units
 
 Codes = NDArray[np.int32]
 
@@ -278,15 +278,19 @@ class ScopeView:
         cosines = np.clip(cosines_of(unit, self._matrix[: self._extent])[0], -1.0, 1.0)
         return rows, cosines if len(rows) == self._extent else cosines[rows]
 
-    def nearest(self, vectors: Vector, k: int) -> tuple[RowNumbers, Vector]:
-        """Find the k nearest live rows of each of n vectors, shape (n, dimension): exact.
+    def neighbours(
+        self, vectors: Vector, *, floor: float, k: int
+    ) -> list[list[tuple[RecordId, float]]]:
+        """Find the live rows near each of n vectors, shape (n, dimension): exact.
 
         Returns:
-            Rows and cosines, both of shape (n, min(k, rows with a vector)), nearest first. A vector
-            that is zero or not finite has cosine 0 with every row.
+            For each vector at most k records with their cosines, from `floor` on, nearest first. A vector
+            that is zero or not finite has a cosine of 0 with every row.
         """
         queries, _ = units(np.asarray(vectors), self.dimension)
-        return nearest(queries, self._matrix[: self._extent], self._embedded_rows(), k)
+        usable = self.alive & self._part("embedded")
+        found = neighbours(queries, self._matrix[: self._extent], usable, floor=floor, k=k)
+        return [[(self._ids[row], cosine) for row, cosine in each] for each in found]
 
     def _embedded_rows(self) -> RowNumbers:
         if self._embedded is None:

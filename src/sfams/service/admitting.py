@@ -91,12 +91,13 @@ class Admitter:
     def _among_others(self, item: Item) -> Surroundings:
         """Ask the store about key, claim and links, with everything before it written."""
         self._flush()
-        holder, draft = key_holder(self._transaction, item), item.draft
+        draft, wanted = item.draft, item.record.content_hash
+        holder = key_holder(self._transaction, self._scope, draft.key, wanted)
         ids = [check_id(value) for value in draft.supersedes]
         claims = [] if draft.claim is None else [draft.claim]
         return Surroundings(
             by_key=None if holder is None else holder.id,
-            by_hash=self._hashes.get(item.record.content_hash),
+            by_hash=self._hashes.get(wanted),
             slot=self._transaction.by_claim(self._scope, claims) if claims else (),
             targets=fetch(self._transaction, self._scope, ids) if ids else (),
             neighbours=self._near(item),
@@ -158,18 +159,20 @@ class Admitter:
         return ()
 
 
-def key_holder(reader: Reader, item: Item) -> MemoryRecord | None:
-    """Find the record under the draft's key; a deleted one that says something else has lost it."""
-    key, scope = item.draft.key, item.record.scope
+def key_holder(
+    reader: Reader, scope: Scope, key: str | None, content_hash: str
+) -> MemoryRecord | None:
+    """Find the record under a key; a deleted one that says something else has lost it."""
     held_by = None if key is None else reader.by_key(scope, [key]).get(key)
     if held_by is None:
         return None
     holder = next(iter(reader.get(scope, [held_by])), None)
-    return None if holder is None or _key_is_free(holder, item.record) else holder
-
-
-def _key_is_free(holder: MemoryRecord, record: MemoryRecord) -> bool:
-    return holder.status is Status.DELETED and holder.content_hash != record.content_hash
+    lost = (
+        holder is not None
+        and holder.status is Status.DELETED
+        and holder.content_hash != content_hash
+    )
+    return None if lost else holder
 
 
 def _release_key(transaction: Transaction, record: MemoryRecord) -> None:

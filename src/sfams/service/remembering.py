@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -11,10 +11,18 @@ import numpy as np
 from sfams.core.admission import Neighbour, content_hash
 from sfams.core.draft import Draft
 from sfams.core.importance import prior
-from sfams.core.indexing import passage_of, terms_of
-from sfams.core.record import MemoryRecord, RecordId, Usage, Validity, parse_kind
+from sfams.core.indexing import index_text, terms_of
+from sfams.core.record import (
+    EmbeddingState,
+    MemoryRecord,
+    RecordId,
+    Usage,
+    Validity,
+    parse_kind,
+)
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
+from sfams.core.view import Vector
 from sfams.ports import Reader
 from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import claim_model, embed_passages
@@ -51,14 +59,38 @@ def remember_many(
     return results
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A draft with what its text alone tells, and the id it will have if it is new."""
+
+    id: RecordId
+    draft: Draft
+    kind: str
+    importance: float
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Where a text lies among others; without a vector it is known already or has to wait."""
+
+    vector: Vector | None = None
+    state: EmbeddingState = EmbeddingState.PENDING
+    neighbours: tuple[Neighbour, ...] = ()
+    warning: str = ""
+
+
+_UNPLACED = _Placed()
+
+
 def _remember_chunk(
     engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool
 ) -> list[RememberResult]:
     now = engine.now()
-    items = [_complete(engine, scope, draft, now) for draft in drafts]
-    if wait:
-        items = _with_vectors(engine, scope, items)
+    judged = [_judge(engine, draft) for draft in drafts]
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
+    placed = _place(engine, scope, judged, twin_cosine) if wait else [_UNPLACED] * len(judged)
+    items = [_complete(scope, text, place, now) for text, place in zip(judged, placed, strict=True)]
     with engine.store.write() as transaction:
         if any(item.vector is not None for item in items):
             claim_model(engine, transaction)
@@ -69,18 +101,25 @@ def _remember_chunk(
     return results
 
 
-def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> Item:
-    """Fill in what the caller left open: kind, importance, moments, language, size."""
+def _judge(engine: Engine, draft: Draft) -> _Judged:
+    """Fill in kind and importance where the caller left them open."""
     estimate = prior(draft.content)
     kind = parse_kind(draft.kind or estimate.kind)
+    importance = estimate.importance if draft.importance is None else draft.importance
+    return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind))
+
+
+def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Item:
+    """Make the record: moments, language and size are what is still missing."""
+    draft = text.draft
     created_at = draft.created_at or now
     record = MemoryRecord(
-        id=engine.record_id(),
+        id=text.id,
         scope=scope,
         content=draft.content,
-        content_hash=content_hash(draft, kind),
-        kind=kind,
-        importance=estimate.importance if draft.importance is None else draft.importance,
+        content_hash=text.content_hash,
+        kind=text.kind,
+        importance=text.importance,
         created_at=created_at,
         recorded_at=now,
         updated_at=now,
@@ -98,61 +137,64 @@ def _complete(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> Item
         sensitivity=draft.sensitivity,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
+        embedding=place.state,
         key=draft.key,
     )
-    return Item(draft, record, terms_of(record))
+    return Item(draft, record, terms_of(record), place.vector, place.neighbours, place.warning)
 
 
-def _with_vectors(engine: Engine, scope: Scope, items: list[Item]) -> list[Item]:
+def _place(
+    engine: Engine, scope: Scope, texts: Sequence[_Judged], twin_cosine: float
+) -> list[_Placed]:
     """Embed what is not known yet, and find its neighbours. No transaction is open meanwhile."""
     with engine.store.read() as reader:
-        known = _known(reader, scope, items)
-    fresh = [i for i, item in enumerate(items) if item.record.id not in known]
-    texts = [passage_of(items[i].record) for i in fresh]
-    embedded = embed_passages(engine, texts)
-    result = list(items)
-    for i, vector, state in zip(fresh, embedded.vectors, embedded.states, strict=True):
-        item = items[i]
-        record = replace(item.record, embedding=state)
+        known = _known(reader, scope, texts)
+    fresh = [i for i, text in enumerate(texts) if text.id not in known]
+    drafts = [texts[i].draft for i in fresh]
+    embedded = embed_passages(engine, [index_text(d.source.who, d.content) for d in drafts])
+    vectors = {i: v for i, v in zip(fresh, embedded.vectors, strict=True) if v is not None}
+    near = _neighbours(engine, scope, {texts[i].id: v for i, v in vectors.items()}, twin_cosine)
+    placed = [_UNPLACED] * len(texts)
+    for i, state in zip(fresh, embedded.states, strict=True):
+        vector = vectors.get(i)
         warning = embedded.warning if vector is None else ""
-        result[i] = replace(item, record=record, vector=vector, warning=warning)
-    return _with_neighbours(engine, scope, result)
+        placed[i] = _Placed(vector, state, near.get(texts[i].id, ()), warning)
+    return placed
 
 
-def _known(reader: Reader, scope: Scope, items: Sequence[Item]) -> set[RecordId]:
-    given = reader.by_key(scope, [item.draft.key for item in items if item.draft.key is not None])
-    held = (item for item in items if item.draft.key in given)
-    keys = {item.draft.key for item in held if key_holder(reader, item) is not None}
-    hashes = reader.by_hash(scope, [item.record.content_hash for item in items])
+def _known(reader: Reader, scope: Scope, texts: Sequence[_Judged]) -> set[RecordId]:
+    keys = [text.draft.key for text in texts if text.draft.key is not None]
+    given = reader.by_key(scope, keys) if keys else {}
+    hashes = reader.by_hash(scope, [text.content_hash for text in texts])
     return {
-        item.record.id
-        for item in items
-        if item.draft.key in keys or item.record.content_hash in hashes
+        text.id
+        for text in texts
+        if text.content_hash in hashes
+        or (
+            text.draft.key in given
+            and key_holder(reader, scope, text.draft.key, text.content_hash) is not None
+        )
     }
 
 
-def _with_neighbours(engine: Engine, scope: Scope, items: list[Item]) -> list[Item]:
-    """Look for the nearest live records: those in the view, and those earlier in this chunk."""
-    at = [i for i, item in enumerate(items) if item.vector is not None]
-    if not at:
-        return items
-    matrix = np.stack([vector for i in at if (vector := items[i].vector) is not None])
+def _neighbours(
+    engine: Engine, scope: Scope, vectors: Mapping[RecordId, Vector], floor: float
+) -> dict[RecordId, tuple[Neighbour, ...]]:
+    """Look for twins: near live records, those in the view and those earlier in this chunk."""
+    if not vectors:
+        return {}
+    matrix = np.stack(list(vectors.values()))
     with (
         engine.store.read() as reader,
         engine.views.open(scope, reader, engine.embedder.dimension) as view,
     ):
-        rows, cosines = view.nearest(matrix, NEIGHBOURS)
-        found = [
-            [
-                Neighbour(record_id, float(cosine))
-                for record_id, cosine in zip(view.ids(row_list), row_cosines, strict=True)
-            ]
-            for row_list, row_cosines in zip(rows.tolist(), cosines, strict=True)
-        ]
-    within = matrix @ matrix.T
-    result = list(items)
-    for n, i in enumerate(at):
-        near = found[n] + [Neighbour(items[at[m]].record.id, float(within[n, m])) for m in range(n)]
-        near.sort(key=lambda neighbour: -neighbour.similarity)
-        result[i] = replace(items[i], neighbours=tuple(near[:NEIGHBOURS]))
-    return result
+        found = view.neighbours(matrix, floor=floor, k=NEIGHBOURS)
+    ids = list(vectors)
+    within = np.tril(matrix @ matrix.T, -1)
+    for later, earlier in np.argwhere(within >= floor).tolist():
+        found[later].append((ids[earlier], float(within[later, earlier])))
+    return {
+        record_id: tuple(Neighbour(*each) for each in near)
+        for record_id, near in zip(ids, found, strict=True)
+        if near
+    }
