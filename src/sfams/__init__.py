@@ -4,7 +4,7 @@
 reinforce, supersede, plan_forgetting, forget, restore, explain, erase, pin and hold.
 """
 
-from sfams.bootstrap import build
+from sfams.bootstrap import build, reindex
 from sfams.bootstrap import open_memory as open  # noqa: A004  `sfams.open` reads like `gzip.open`
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft
@@ -19,6 +19,7 @@ from sfams.errors import (
     ConflictError,
     InvalidInputError,
     InvalidPolicyError,
+    ModelMismatchError,
     NotFoundError,
     PlanStaleError,
     ProviderError,
@@ -30,6 +31,7 @@ from sfams.errors import (
     StoreUnavailableError,
 )
 from sfams.service.memory import Memory
+from sfams.service.reindexing import ReindexReport
 from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
 from sfams.settings import Settings, load_settings
 
@@ -52,6 +54,7 @@ __all__ = [
     "Listing",
     "Memory",
     "MemoryRecord",
+    "ModelMismatchError",
     "NotFoundError",
     "PlanStaleError",
     "ProviderError",
@@ -59,6 +62,7 @@ __all__ = [
     "RecallResult",
     "Receipt",
     "RecordProtectedError",
+    "ReindexReport",
     "RememberResult",
     "RetentionPolicy",
     "SchemaMismatchError",
@@ -73,4 +77,5 @@ __all__ = [
     "load_settings",
     "open",
     "preset",
+    "reindex",
 ]

@@ -13,18 +13,23 @@ from uuid import UUID
 
 from sfams.core.policy import Budget, RetentionPolicy, preset
 from sfams.core.scope import Scope
-from sfams.errors import InvalidInputError
+from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Clock, Embedder, IdSource
 from sfams.providers.bundled import bundled_embedder
 from sfams.providers.hashing import HashingEmbedder
+from sfams.providers.none import NoEmbedder
+from sfams.service import reindexing
+from sfams.service.embedding import check_model
 from sfams.service.engine import Engine
 from sfams.service.memory import Memory
+from sfams.service.reindexing import ReindexProgress, ReindexReport
 from sfams.settings import Settings
 from sfams.stores.sqlite import SqliteStore
 
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {
     "bundled": bundled_embedder,
     "hashing": HashingEmbedder,
+    "none": NoEmbedder,
 }
 
 
@@ -65,27 +70,78 @@ def open_memory(
     Args:
         path: The file; ":memory:" for one that vanishes with the process.
         scope: Whose memory, as "acme/alice" or ("acme", "alice").
-        embedder: "bundled" (multilingual, offline), "hashing" (no model), or your own `Embedder`.
+        embedder: "bundled" (multilingual, offline), "hashing" (no model), "none" (keywords only), or your
+            own `Embedder`.
         policy: A preset's name or a `RetentionPolicy`, the default of `plan_forgetting`.
         clock: Tells the time; tests pass a fake one.
         new_id: Makes record ids; the default is UUIDv7.
 
     Raises:
         InvalidInputError: Blank scope, unknown embedder or policy, impossible path.
+        ModelMismatchError: Its vectors are from another embedding model; see `reindex`.
         SchemaMismatchError: The file is not an SF-AMS store or from a newer release.
         StoreUnavailableError: The file cannot be opened for writing.
     """
     where = Scope(scope)
     rules = preset(policy) if isinstance(policy, str) else policy
+    engine = _wire(path, embedder, rules, clock, new_id)
+    try:
+        check_model(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return Memory(engine, where)
+
+
+def reindex(
+    path: str | Path,
+    *,
+    embedder: Embedder | str = "bundled",
+    force: bool = False,
+    progress: ReindexProgress | None = None,
+    clock: Clock = system_clock,
+) -> ReindexReport:
+    """Make all vectors of a file anew with another embedder, in all its scopes.
+
+    Others may read and write meanwhile: the old vectors serve until the last new one is there. Broken off,
+    it goes on where it stopped. Memories open with the old embedder search by keywords from then on.
+
+    Args:
+        path: The file.
+        embedder: As for `open`.
+        force: Make them anew even if they are from this embedder, and the keywords too.
+        progress: Called with how many records are done, and of how many.
+        clock: Tells the time.
+
+    Raises:
+        NotFoundError: There is no such file.
+        InvalidInputError: There is no embedder of that name, or it is "none".
+        ProviderError: The embedder failed; what is made so far is kept.
+    """
+    if not Path(path).exists():
+        raise NotFoundError(f"there is no memory at {path}", path=str(path))
+    engine = _wire(path, embedder, preset("default"), clock, None)
+    try:
+        return reindexing.reindex(engine, force=force, progress=progress)
+    finally:
+        engine.close()
+
+
+def _wire(
+    path: str | Path,
+    embedder: Embedder | str,
+    policy: RetentionPolicy,
+    clock: Clock,
+    new_id: IdSource | None,
+) -> Engine:
     model = _embedder(embedder) if isinstance(embedder, str) else embedder
-    engine = Engine(
+    return Engine(
         store=SqliteStore(path),
         embedder=model,
         clock=clock,
         new_id=new_id or Uuid7(),
-        policy=rules,
+        policy=policy,
     )
-    return Memory(engine, where)
 
 
 def _embedder(name: str) -> Embedder:
@@ -106,8 +162,14 @@ def policy_of(settings: Settings) -> RetentionPolicy:
     )
 
 
-def build(settings: Settings) -> Memory:
-    """Wire a memory as the settings say."""
+def build(settings: Settings, *, any_model: bool = False) -> Memory:
+    """Wire a memory as the settings say; `any_model` opens a store of another embedding model too.
+
+    Such a memory is searched by keywords, says so, and leaves what is new waiting for a vector.
+    """
+    if any_model:
+        engine = _wire(settings.db, settings.embedder, policy_of(settings), system_clock, Uuid7())
+        return Memory(engine, Scope(settings.scope))
     return open_memory(
         settings.db,
         scope=settings.scope,

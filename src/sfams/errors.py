@@ -10,7 +10,8 @@ SfamsError                          .retryable, .context
 │   └── BlastRadiusError            more than the policy allows in one run
 ├── StoreError                      the database failed
 │   ├── StoreUnavailableError       busy, full, read-only or closed; retryable
-│   └── SchemaMismatchError         not our database, or made by a newer release
+│   ├── SchemaMismatchError         not our database, or made by a newer release
+│   └── ModelMismatchError          its vectors are from another embedding model
 └── ProviderError                   an embedder, judge or summarizer failed
     └── ProviderUnavailableError    not installed or out of reach; retryable
 
@@ -71,6 +72,10 @@ class StoreUnavailableError(StoreError):
 
 class SchemaMismatchError(StoreError):
     """The file is not an SF-AMS store of a version this release understands."""
+
+
+class ModelMismatchError(StoreError):
+    """The store's vectors are from another embedding model than the one in use."""
 
 
 class ProviderError(SfamsError):

@@ -19,6 +19,10 @@ from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # pa
 from sfams.core.plan import ForgettingPlan
 from sfams.core.query import Calibration, Filter, Page
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, PlanId, RecordId, Relation
+from sfams.core.reindex import Adoption as Adoption  # noqa: PLC0414  # part of this port
+from sfams.core.reindex import EmbeddingModel as EmbeddingModel  # noqa: PLC0414  # as above
+from sfams.core.reindex import Staged as Staged  # noqa: PLC0414  # as above
+from sfams.core.reindex import Staging as Staging  # noqa: PLC0414  # as above
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
 
@@ -235,6 +239,14 @@ class Reader(Protocol):
         """Measure the scope."""
         ...
 
+    def staging(self) -> Staging:
+        """Tell how far a reindex has come."""
+        ...
+
+    def unstaged(self, model: EmbeddingModel, limit: int, /) -> Sequence[MemoryRecord]:
+        """List records of all scopes and standings that have nothing staged for this model."""
+        ...
+
     def meta(self, name: str, /) -> str | None:
         """Read a store-wide setting, such as the embedding model."""
         ...
@@ -262,6 +274,27 @@ class Transaction(Reader, Protocol):
         self, scope: Scope, vectors: Mapping[RecordId, Vector | None], state: EmbeddingState, /
     ) -> None:
         """Attach vectors (or note their failure) without touching `version`."""
+        ...
+
+    def put_keywords(self, scope: Scope, keywords: Mapping[RecordId, Terms], /) -> None:
+        """Write keyword entries anew, without touching `version`; unknown ids are ignored."""
+        ...
+
+    def stage_vectors(self, model: EmbeddingModel, staged: Sequence[Staged], /) -> int:
+        """Lay vectors of a model aside, in any scope; nothing that is in use changes.
+
+        A record that no longer says (text and speaker) what was embedded is passed over. What is staged
+        goes when its record says something else or is erased. Returns how many were kept.
+        """
+        ...
+
+    def adopt_vectors(self, model: EmbeddingModel, /) -> Adoption:
+        """Make a model's staged vectors the current ones, in all scopes, and drop whatever is staged.
+
+        The store's model is this one from then on (`meta`). A record without a staged vector keeps the
+        one it has if that is of this model, and waits for one otherwise. Raises `change_seq`, touches
+        no `version`.
+        """
         ...
 
     def relate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
@@ -297,7 +330,7 @@ class Transaction(Reader, Protocol):
         ...
 
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
-        """Remove every trace of records: row, vector, keywords, relations, plan steps, event detail.
+        """Remove every trace of records: row, vectors, keywords, relations, plan steps, event detail.
 
         Leaves a tombstone (an HMAC of the content hash), by which `tombstones` knows the text again.
         """

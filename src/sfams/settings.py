@@ -31,9 +31,10 @@ class Settings(BaseSettings):
 
     db: Path = Field(Path("sfams.db"), description="The SQLite file that holds the memory.")
     scope: str = Field("default", description="Whose memory: parts joined by /, the tenant first.")
-    embedder: Literal["bundled", "hashing"] = Field(
+    embedder: Literal["bundled", "hashing", "none"] = Field(
         "bundled",
-        description="bundled: the multilingual model that comes with the package; hashing: no model.",
+        description="bundled: the multilingual model that comes with the package; hashing: no model; "
+        "none: no vectors, keywords only.",
     )
     policy: Literal["default", "budget", "classic"] = Field(
         "default", description="The retention policy plans are made with."

@@ -20,7 +20,7 @@ from sfams.service.memory import Memory
 
 COMMANDS = (
     *("init", "remember", "recall", "context", "ingest", "plan", "forget", "restore"),
-    *("explain", "pin", "hold", "erase", "ls", "stats", "doctor", "session"),
+    *("explain", "pin", "hold", "erase", "ls", "stats", "doctor", "reindex", "session"),
 )
 
 
@@ -86,7 +86,7 @@ def test_an_interrupt_ends_with_130(cli: Any, monkeypatch: pytest.MonkeyPatch) -
 
 
 def _break(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    def build(_: object) -> None:
+    def build(_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("sfams.cli.run.build", build)
@@ -104,7 +104,7 @@ def test_help_names_examples(command: str) -> None:
 def test_all_commands_are_there_and_none_of_the_next_release() -> None:
     shown = CliRunner().invoke(app, ["--help"]).stdout
     assert [command for command in COMMANDS if f"│ {command} " not in shown] == []
-    assert not any(f"│ {name} " in shown for name in ("export", "import", "reindex"))
+    assert not any(f"│ {name} " in shown for name in ("serve", "worker"))
 
 
 def test_the_version_is_told() -> None:

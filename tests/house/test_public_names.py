@@ -5,7 +5,7 @@ from types import ModuleType
 
 import sfams
 
-MOST_NAMES = 40
+MOST_NAMES = 45
 
 
 def order(name: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
 from sfams.ports import Entry, Reader, Store, Transaction, Transition, UsageDelta
-from sfams.stores.dict_reader import State
+from sfams.stores.dict_state import State
 from sfams.stores.memory import DictStore, DictTransaction
 from sfams.testing import StoreConformance
 from sfams.testing.machine import store_machine

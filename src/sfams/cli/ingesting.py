@@ -12,13 +12,13 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import RenderableType
 
 from sfams.bridges.chat_values import ChatLog, ChatOptions, Skipped
 from sfams.bridges.chatlog import read_chatlog
 from sfams.cli.exits import INVALID
 from sfams.cli.output import line, table
+from sfams.cli.progress import bar
 from sfams.cli.run import STDIN, Run
 from sfams.core.admission import Outcome
 from sfams.core.draft import Draft
@@ -88,17 +88,8 @@ def _read(path: Path, options: ChatOptions) -> _Read:
 
 
 def _remember_all(run: Run, memory: Memory, drafts: Sequence[Draft]) -> list[RememberResult]:
-    if not run.out.animated:
-        return memory.remember_many(drafts)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Remembering", total=len(drafts))
-        return memory.remember_many(drafts, progress=lambda done: bar.advance(task, done))
+    with bar(run.out, "Remembering", len(drafts)) as shown:
+        return memory.remember_many(drafts, progress=shown.advance)
 
 
 def _report(run: Run, read: Sequence[_Read], results: Sequence[RememberResult]) -> None:

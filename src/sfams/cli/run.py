@@ -43,19 +43,19 @@ class Run:
         return load_settings(**named, **more)
 
     @contextmanager
-    def memory(self, *, create: bool = False, **more: object) -> Iterator[Memory]:
-        """Open the memory. Only what adds something makes a new file.
+    def memory(
+        self, *, create: bool = False, any_model: bool = False, **more: object
+    ) -> Iterator[Memory]:
+        """Open the memory. Only what adds something makes a new file; only care opens another model's.
 
         Raises:
+            ModelMismatchError: The vectors in the file are from another embedding model.
             NotFoundError: There is no such file and the command would have nothing to do in one.
         """
         settings = self.settings(**more)
-        if not create and str(settings.db) != IN_MEMORY and not settings.db.exists():
-            message = (
-                f"there is no memory at {settings.db}; `sfams init` or `sfams remember` makes one"
-            )
-            raise NotFoundError(message, db=str(settings.db))
-        with build(settings) as memory:
+        if not create:
+            require_file(settings)
+        with build(settings, any_model=any_model) as memory:
             yield memory
 
     def confirm(self, question: str) -> None:
@@ -78,6 +78,13 @@ class Run:
         if self.out.as_json or not interactive():
             message = "needs a confirmation and nobody can be asked here; say --yes"
             raise InvalidInputError(message, field="yes")
+
+
+def require_file(settings: Settings) -> None:
+    """Refuse to look into a file that is not there."""
+    if str(settings.db) != IN_MEMORY and not settings.db.exists():
+        message = f"there is no memory at {settings.db}; `sfams init` or `sfams remember` makes one"
+        raise NotFoundError(message, db=str(settings.db))
 
 
 def interactive() -> bool:

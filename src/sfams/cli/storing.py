@@ -1,16 +1,19 @@
-"""init and doctor: the file itself."""
+"""init, doctor and reindex: the file itself."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 from typer import Option, Typer
 
+from sfams import bootstrap
 from sfams.cli.exits import PROBLEMS
 from sfams.cli.output import line, pairs, table
-from sfams.cli.run import IN_MEMORY, Run, add
+from sfams.cli.progress import bar
+from sfams.cli.run import IN_MEMORY, Run, add, require_file
 from sfams.cli.shapes import checkup_json
 from sfams.service.health import Checkup
 
@@ -19,6 +22,7 @@ def register(app: Typer) -> None:
     """Add the commands."""
     add(app, init, "init", panel="The file")
     add(app, doctor, "doctor", panel="The file")
+    add(app, reindex, "reindex", panel="The file")
 
 
 def init(run: Run) -> None:
@@ -51,12 +55,51 @@ def doctor(
         sfams doctor
         sfams doctor --repair --json
     """
-    with run.memory() as memory:
+    with run.memory(any_model=True) as memory:
         checkup = memory.doctor(repair=repair)
     run.out.warn(checkup.warnings)
     run.out.result(checkup_json(checkup), *_shown(checkup))
     if not checkup.healthy:
         raise typer.Exit(PROBLEMS)
+
+
+def reindex(
+    run: Run,
+    force: Annotated[
+        bool, Option("--force", help="Also where vectors and keywords fit already.")
+    ] = False,
+) -> None:
+    """Make the vectors of the whole file anew, with the embedder of --embedder.
+
+    Others may read and write meanwhile; the old vectors serve until the last new one is there. Stopped
+    half way, the next run goes on.
+
+    Examples:
+        sfams reindex
+        sfams --embedder hashing reindex
+        sfams reindex --force --json
+    """
+    settings = run.settings()
+    require_file(settings)
+    with bar(run.out, "Embedding") as shown:
+        report = bootstrap.reindex(
+            settings.db, embedder=settings.embedder, force=force, progress=shown.reach
+        )
+    model = f"{report.model} ({report.dimension} dimensions)"
+    said = f"Made {report.embedded} of {report.records} vectors with {model}."
+    if not report.changed:
+        said = f"Nothing to do: the vectors are from {model}; --force makes them anew."
+    run.out.result(
+        asdict(report),
+        line(said),
+        pairs(
+            [
+                ("model before", report.before or "none"),
+                ("texts without a usable vector", str(report.failed)),
+                ("keyword entries made anew", str(report.keywords)),
+            ]
+        ),
+    )
 
 
 def _shown(checkup: Checkup) -> list[RenderableType]:

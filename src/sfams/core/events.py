@@ -16,6 +16,7 @@ class EventType(StrEnum):
     REMEMBERED = "remembered"
     DUPLICATE = "duplicate"
     EMBEDDED = "embedded"
+    REINDEXED = "reindexed"
     UPDATED = "updated"
     LINKED = "linked"
     UNLINKED = "unlinked"

@@ -272,9 +272,9 @@ class ScopeView:
             Rows and their cosines, -1..1; both empty when the vector is zero or not finite.
         """
         unit, usable = units(np.asarray(query)[None], self.dimension)
-        rows = self._embedded_rows()
-        if not usable[0] or not len(rows):
+        if not usable[0]:
             return np.empty(0, np.intp), np.empty(0, np.float32)
+        rows = self._embedded_rows()
         cosines = np.clip(cosines_of(unit, self._matrix[: self._extent])[0], -1.0, 1.0)
         return rows, cosines if len(rows) == self._extent else cosines[rows]
 
@@ -284,8 +284,7 @@ class ScopeView:
         """Find the live rows near each of n vectors, shape (n, dimension): exact.
 
         Returns:
-            For each vector at most k records with their cosines, from `floor` on, nearest first. A vector
-            that is zero or not finite has a cosine of 0 with every row.
+            For each at most k records with their cosines, from `floor` on, nearest first (0 for no vector).
         """
         queries, _ = units(np.asarray(vectors), self.dimension)
         usable = self.alive & self._part("embedded")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sfams.core.scope import Scope
 from sfams.errors import ProviderError, StoreUnavailableError
 from sfams.ports import Problem
-from sfams.service.embedding import model_warning
+from sfams.service.embedding import build_note, model_warning
 from sfams.service.engine import Engine
 from sfams.service.pending import embed_pending
 
@@ -34,8 +34,7 @@ def check(engine: Engine, *, repair: bool) -> Checkup:
     """
     unwritable = _unwritable(engine)
     problems = (*unwritable, *_find(engine))
-    model = model_warning(engine)
-    warnings = [model] if model else []
+    warnings = [note for note in (model_warning(engine), build_note(engine)) if note]
     if unwritable or not repair:
         return Checkup(problems=problems, warnings=tuple(warnings))
     repaired = engine.store.repair(problems)

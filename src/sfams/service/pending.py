@@ -11,18 +11,20 @@ from sfams.core.record import EmbeddingState, MemoryRecord, Status
 from sfams.core.scope import Scope
 from sfams.errors import ProviderError
 from sfams.ports import Entry
-from sfams.service.embedding import Embedded, claim_model, embed_passages
+from sfams.service.embedding import NOT_OURS, Embedded, claim_model, embed_passages
 from sfams.service.engine import Engine
 
 BATCH = 64
 
 
 def embed_pending(engine: Engine, scope: Scope) -> int:
-    """Embed what waits in a scope; returns how many records have a vector now.
+    """Embed what waits in a scope; returns how many have a vector now. Without an embedder all wait on.
 
     Raises:
         ProviderError: The embedder fails still; what was done stays done.
     """
+    if not engine.embedder.dimension:
+        return 0
     done = 0
     while True:
         with engine.store.read() as reader:
@@ -43,7 +45,11 @@ def embed_pending(engine: Engine, scope: Scope) -> int:
 def _attach(
     engine: Engine, scope: Scope, waiting: Sequence[MemoryRecord], embedded: Embedded
 ) -> int:
-    """Write vectors to records that still say what was embedded."""
+    """Write vectors to records that still say what was embedded.
+
+    Raises:
+        ProviderError: The store has been reindexed for another model meanwhile.
+    """
     now = engine.now()
     with engine.store.write() as transaction:
         current = {record.id: record for record in transaction.get(scope, [r.id for r in waiting])}
@@ -54,8 +60,8 @@ def _attach(
                 continue
             entries.append(Entry(replace(record, embedding=state), terms_of(record), vector))
         attached = [entry for entry in entries if entry.vector is not None]
-        if attached:
-            claim_model(engine, transaction)
+        if attached and not claim_model(engine, transaction):
+            raise ProviderError(NOT_OURS)
         events = [
             MemoryEvent(type=EventType.EMBEDDED, at=now, record_id=e.record.id, actor=Actor.SYSTEM)
             for e in attached

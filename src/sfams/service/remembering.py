@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -25,7 +25,7 @@ from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
 from sfams.ports import Reader
 from sfams.service.admitting import Admitter, Item, key_holder
-from sfams.service.embedding import claim_model, embed_passages
+from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.results import RememberResult
 
@@ -92,8 +92,8 @@ def _remember_chunk(
     placed = _place(engine, scope, judged, twin_cosine) if wait else [_UNPLACED] * len(judged)
     items = [_complete(scope, text, place, now) for text, place in zip(judged, placed, strict=True)]
     with engine.store.write() as transaction:
-        if any(item.vector is not None for item in items):
-            claim_model(engine, transaction)
+        if any(item.vector is not None for item in items) and not claim_model(engine, transaction):
+            items = [_without_vector(item) for item in items]
         admitter = Admitter(transaction, scope, items, now)
         results = [admitter.take(item, twin_cosine) for item in items]
         events = admitter.finish()
@@ -141,6 +141,12 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Ite
         key=draft.key,
     )
     return Item(draft, record, terms_of(record), place.vector, place.neighbours, place.warning)
+
+
+def _without_vector(item: Item) -> Item:
+    """Take the vector from an item whose model is not the store's any more."""
+    record = replace(item.record, embedding=EmbeddingState.PENDING)
+    return replace(item, record=record, vector=None, neighbours=(), warning=NOT_OURS)
 
 
 def _place(

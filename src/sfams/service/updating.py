@@ -14,7 +14,6 @@ from sfams.core.indexing import passage_of, terms_of
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, Source, Status, Validity
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
-from sfams.core.view import Vector
 from sfams.errors import ConflictError, InvalidInputError, RecordProtectedError
 from sfams.ports import Entry, Transaction
 from sfams.service.embedding import claim_model, embed_passages
@@ -52,10 +51,9 @@ def update(
     now = engine.now()
     with engine.store.read() as reader:
         before = fetch(reader, scope, [wanted])[0]
-        vector = reader.vectors(scope, [wanted]).get(wanted)
     _check_changeable(before, expected_version)
     after = _changed(before, fields, now)
-    entry = _entry(engine, before, after, vector)
+    entry = _entry(engine, before, after)
     event = MemoryEvent(
         type=EventType.UPDATED,
         at=now,
@@ -64,8 +62,7 @@ def update(
     )
     with engine.store.write() as transaction:
         _check_still(transaction, before, after)
-        if entry.vector is not None and entry.record.embedding is EmbeddingState.READY:
-            claim_model(engine, transaction)
+        entry = _settled(engine, transaction, before, entry)
         transaction.replace([entry])
         transaction.append(scope, [event])
     engine.tell(scope, [event])
@@ -147,13 +144,23 @@ def _validity(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) 
     )
 
 
-def _entry(
-    engine: Engine, before: MemoryRecord, after: MemoryRecord, vector: Vector | None
-) -> Entry:
-    """Pair the changed record with keywords and vector; the vector of an old text never stays."""
+def _entry(engine: Engine, before: MemoryRecord, after: MemoryRecord) -> Entry:
+    """Pair the changed record with its keywords and, where its text is new, the vector of that."""
     text, terms = passage_of(after), terms_of(after)
     if text == passage_of(before):
-        return Entry(after, terms, vector)
+        return Entry(after, terms)
     embedded = embed_passages(engine, [text])
     record = replace(after, embedding=embedded.states[0], twin=None)
     return Entry(record, terms, embedded.vectors[0])
+
+
+def _settled(engine: Engine, transaction: Transaction, before: MemoryRecord, entry: Entry) -> Entry:
+    """Give an unchanged text the vector it has now, a new one its own if that is of the store's model."""
+    record = entry.record
+    if passage_of(record) == passage_of(before):
+        current = fetch(transaction, record.scope, [record.id])[0]
+        vector = transaction.vectors(record.scope, [record.id]).get(record.id)
+        return replace(entry, record=replace(record, embedding=current.embedding), vector=vector)
+    if entry.vector is None or claim_model(engine, transaction):
+        return entry
+    return replace(entry, record=replace(record, embedding=EmbeddingState.PENDING), vector=None)

@@ -1,12 +1,9 @@
-"""The dict store's state and everything that can be read from it."""
+"""Everything that can be read from a dict store."""
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -15,7 +12,7 @@ import numpy as np
 from sfams.core.columns import ARRAY_FIELDS, Columns
 from sfams.core.events import MemoryEvent
 from sfams.core.indexing import view_row
-from sfams.core.keywords import ColdPosting, Terms
+from sfams.core.keywords import ColdPosting
 from sfams.core.moments import MISSING, NEVER, to_micros
 from sfams.core.plan import ForgettingPlan
 from sfams.core.query import Filter, Page
@@ -26,84 +23,14 @@ from sfams.core.record import (
     PlanId,
     RecordId,
     Relation,
-    Status,
     Tier,
 )
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
 from sfams.errors import StoreError
-from sfams.ports import EntityCount, PastVersion, ScopeStats
+from sfams.ports import EmbeddingModel, EntityCount, PastVersion, ScopeStats, Staging
+from sfams.stores.dict_state import Row, ScopeState, State, detached, tombstone
 from sfams.stores.matching import claim_key, folded, matches, sort_value
-
-_TOMBSTONE_KEY = b"sfams.stores.memory"  # nothing is kept on disk: a fixed key hides enough
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A record with its keywords and vector, and the `change_seq` that last touched it."""
-
-    record: MemoryRecord
-    terms: Terms
-    vector: Vector | None
-    seq: int
-
-    @property
-    def live(self) -> bool:
-        """Tell whether the record is live."""
-        return self.record.status is Status.LIVE
-
-    def stands(self, tier: Tier) -> bool:
-        """Tell whether the record is live in this tier."""
-        return self.live and self.record.tier is tier
-
-
-@dataclass(slots=True)
-class ScopeState:
-    """Everything of one scope."""
-
-    seq: int = 0
-    rows: dict[RecordId, Row] = field(default_factory=dict)
-    past: dict[RecordId, tuple[PastVersion, ...]] = field(default_factory=dict)
-    gone: dict[RecordId, int] = field(default_factory=dict)
-    tombstones: dict[bytes, datetime] = field(default_factory=dict)
-    events: list[MemoryEvent] = field(default_factory=list)
-    plans: dict[PlanId, ForgettingPlan] = field(default_factory=dict)
-    turns: dict[str, int] = field(default_factory=dict)
-    ended: dict[str, datetime] = field(default_factory=dict)
-    days: set[date] = field(default_factory=set)
-
-    def copy(self) -> ScopeState:
-        """Copy the containers; what lies in them is immutable."""
-        return ScopeState(
-            self.seq,
-            dict(self.rows),
-            dict(self.past),
-            dict(self.gone),
-            dict(self.tombstones),
-            list(self.events),
-            dict(self.plans),
-            dict(self.turns),
-            dict(self.ended),
-            set(self.days),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Everything."""
-
-    scopes: dict[Scope, ScopeState]
-    meta: dict[str, str]
-
-
-def tombstone(content_hash: str) -> bytes:
-    """Make what is left of an erased text: an HMAC of its hash."""
-    return hmac.digest(_TOMBSTONE_KEY, content_hash.encode(), "sha256")
-
-
-def detached(record: MemoryRecord) -> MemoryRecord:
-    """Part a record from the caller's metadata, the one thing in it that can be changed."""
-    return replace(record, metadata=deepcopy(dict(record.metadata))) if record.metadata else record
 
 
 class DictReader:
@@ -360,6 +287,21 @@ class DictReader:
             pending=len(self.pending(scope, len(rows))),
             kinds=_counted(row.record.kind for row in fresh),
         )
+
+    def staging(self) -> Staging:
+        """Tell how far a reindex has come."""
+        rows = [row for state in self._state.scopes.values() for row in state.rows.values()]
+        return Staging(len(rows), Counter(model.name for row in rows for model in row.staged))
+
+    def unstaged(self, model: EmbeddingModel, limit: int, /) -> Sequence[MemoryRecord]:
+        """List records that have nothing staged for this model, in order of scope and id."""
+        waiting = [
+            row.record
+            for scope in sorted(self._state.scopes)
+            for row in self._rows(scope)
+            if model not in row.staged
+        ]
+        return [detached(record) for record in waiting[: max(limit, 0)]]
 
     def meta(self, name: str, /) -> str | None:
         """Read a store-wide setting."""

@@ -6,24 +6,23 @@ old state, an exception throws it away. What a reader holds is therefore never c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from threading import RLock
 
-import numpy as np
-
 from sfams.core.events import MemoryEvent
+from sfams.core.keywords import Terms
 from sfams.core.moments import utc_day
-from sfams.core.plan import ForgettingPlan, Steps
+from sfams.core.plan import ForgettingPlan
 from sfams.core.record import (
     EmbeddingState,
     MemoryRecord,
     RecordId,
     Relation,
     Status,
-    Usage,
 )
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
@@ -34,8 +33,23 @@ from sfams.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from sfams.ports import Entry, PastVersion, Problem, Reader, Transaction, Transition, UsageDelta
-from sfams.stores.dict_reader import DictReader, Row, ScopeState, State, detached, tombstone
+from sfams.ports import (
+    META_DIMENSION,
+    META_MODEL,
+    Adoption,
+    EmbeddingModel,
+    Entry,
+    PastVersion,
+    Problem,
+    Reader,
+    Staged,
+    Transaction,
+    Transition,
+    UsageDelta,
+)
+from sfams.stores.dict_edits import adopted, says_the_same, with_usage, without_links, without_steps
+from sfams.stores.dict_reader import DictReader
+from sfams.stores.dict_state import Row, ScopeState, State, detached, own_vector, tombstone
 
 
 class DictTransaction(DictReader):
@@ -66,7 +80,8 @@ class DictTransaction(DictReader):
                 if entry.record.id in own.rows:
                     message = f"record {entry.record.id} is there already"
                     raise ConflictError(message, id=entry.record.id)
-                _put(own, entry.record, entry)
+                own.rows[entry.record.id] = self._row(entry, own.seq)
+                own.gone.pop(entry.record.id, None)
                 own.days.add(utc_day(entry.record.created_at))
             _check_unique(own)
 
@@ -82,8 +97,18 @@ class DictTransaction(DictReader):
                     raise NotFoundError(message, id=entry.record.id)
                 if old.record.content != entry.record.content:
                     _keep_version(own, old.record, entry.record.updated_at)
-                _put(own, replace(entry.record, usage=old.record.usage), entry)
+                own.rows[entry.record.id] = _succeeding(self._row(entry, own.seq), old)
             _check_unique(own)
+
+    def _row(self, entry: Entry, seq: int) -> Row:
+        if entry.record.status is Status.ERASED:
+            raise InvalidInputError("status: only `erase` erases", field="status")
+        vector = own_vector(entry.vector)
+        return Row(detached(entry.record), entry.terms, vector, seq, self._model())
+
+    def _model(self) -> str:
+        """Name the model that vectors are from which are written now."""
+        return self.meta(META_MODEL) or ""
 
     def transition(self, scope: Scope, changes: Sequence[Transition], now: datetime, /) -> None:
         """Change standing in bulk; ids that are not in this scope are passed over."""
@@ -115,9 +140,48 @@ class DictTransaction(DictReader):
             own.rows[record_id] = replace(
                 row,
                 record=replace(row.record, embedding=state),
-                vector=_own_vector(vectors[record_id]),
+                vector=own_vector(vectors[record_id]),
                 seq=own.seq,
+                model=self._model(),
             )
+
+    def put_keywords(self, scope: Scope, keywords: Mapping[RecordId, Terms], /) -> None:
+        """Write keyword entries anew, without touching `version`."""
+        own = self._own(scope)
+        known = [record_id for record_id in keywords if record_id in own.rows]
+        own.seq += bool(known)
+        for record_id in known:
+            row = own.rows[record_id]
+            own.rows[record_id] = replace(row, terms=keywords[record_id], seq=own.seq)
+
+    def stage_vectors(self, model: EmbeddingModel, staged: Sequence[Staged], /) -> int:
+        """Lay vectors aside; what says something else by now is passed over."""
+        kept = 0
+        for each in staged:
+            own = self._own(each.record.scope)
+            row = own.rows.get(each.record.id)
+            if row is not None and says_the_same(row.record, each.record):
+                vectors = {**row.staged, model: own_vector(each.vector)}
+                own.rows[each.record.id] = replace(row, staged=vectors)
+                kept += 1
+        return kept
+
+    def adopt_vectors(self, model: EmbeddingModel, /) -> Adoption:
+        """Make staged vectors the current ones, in all scopes."""
+        counts: Counter[EmbeddingState] = Counter()
+        for scope in list(self._state.scopes):
+            own = self._own(scope)
+            own.seq += bool(own.rows)
+            for record_id, row in own.rows.items():
+                own.rows[record_id] = adopted(row, model, own.seq)
+                counts[own.rows[record_id].record.embedding] += 1
+        self._state.meta[META_MODEL] = model.name
+        self._state.meta[META_DIMENSION] = str(model.dimension)
+        return Adoption(
+            ready=counts[EmbeddingState.READY],
+            failed=counts[EmbeddingState.FAILED],
+            pending=counts[EmbeddingState.PENDING],
+        )
 
     def relate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
         """Add a relation; False when it was there."""
@@ -148,7 +212,7 @@ class DictTransaction(DictReader):
         for delta in deltas:
             if delta.id in own.rows:
                 row = own.rows[delta.id]
-                usage = _add(row.record.usage, delta)
+                usage = with_usage(row.record.usage, delta)
                 own.rows[delta.id] = replace(row, record=replace(row.record, usage=usage))
 
     def append(self, scope: Scope, events: Sequence[MemoryEvent], /) -> None:
@@ -198,11 +262,11 @@ class DictTransaction(DictReader):
             own.gone[record_id] = own.seq
             del own.rows[record_id]
             own.past.pop(record_id, None)
-        own.rows = {record_id: _without_links(row, known) for record_id, row in own.rows.items()}
+        own.rows = {record_id: without_links(row, known) for record_id, row in own.rows.items()}
         own.events = [
             replace(event, detail={}) if event.record_id in known else event for event in own.events
         ]
-        own.plans = {name: _without_steps(plan, known) for name, plan in own.plans.items()}
+        own.plans = {name: without_steps(plan, known) for name, plan in own.plans.items()}
         left = {row.record.source.session for row in own.rows.values()}
         for sessions in (own.turns, own.ended) if known else ():
             for session in [s for s in sessions if s not in left and (s in named or not own.rows)]:
@@ -221,25 +285,16 @@ def _by_scope(entries: Iterable[Entry]) -> dict[Scope, list[Entry]]:
     return batches
 
 
-def _put(own: ScopeState, record: MemoryRecord, entry: Entry) -> None:
-    if record.status is Status.ERASED:
-        raise InvalidInputError("status: only `erase` erases", field="status")
-    own.rows[record.id] = Row(detached(record), entry.terms, _own_vector(entry.vector), own.seq)
-    own.gone.pop(record.id, None)
+def _succeeding(row: Row, old: Row) -> Row:
+    """Hand on what a replaced row keeps: its usage, and what is staged while it says the same."""
+    same = says_the_same(row.record, old.record)
+    record = replace(row.record, usage=old.record.usage)
+    return replace(row, record=record, staged=old.staged if same else {})
 
 
 def _keep_version(own: ScopeState, record: MemoryRecord, until: datetime) -> None:
     past = PastVersion(record.version, record.content, until)
     own.past[record.id] = (*own.past.get(record.id, ()), past)
-
-
-def _own_vector(vector: Vector | None) -> Vector | None:
-    """Part a vector from the caller's array; whoever reads it later cannot change it."""
-    if vector is None:
-        return None
-    copied = np.array(vector, np.float32)
-    copied.flags.writeable = False
-    return copied
 
 
 def _check_unique(own: ScopeState) -> None:
@@ -254,50 +309,6 @@ def _check_unique(own: ScopeState) -> None:
         if record.key is not None and keys.setdefault(record.key, record_id) != record_id:
             first = keys[record.key]
             raise ConflictError(f"key: record {first} has it already", id=first, field="key")
-
-
-def _add(usage: Usage, delta: UsageDelta) -> Usage:
-    """Counters add up; each last moment is the latest of its own kind of access."""
-    if delta.shown:
-        usage = replace(
-            usage,
-            access_count=usage.access_count + delta.shown,
-            last_accessed_at=max(usage.last_accessed_at or delta.at, delta.at),
-        )
-    if delta.used:
-        usage = replace(
-            usage,
-            used_count=usage.used_count + delta.used,
-            last_used_at=max(usage.last_used_at or delta.at, delta.at),
-        )
-    return usage
-
-
-def _without_links(row: Row, gone: set[RecordId]) -> Row:
-    relations = tuple(each for each in row.record.relations if each.target not in gone)
-    if len(relations) == len(row.record.relations):
-        return row
-    return replace(row, record=replace(row.record, relations=relations))
-
-
-def _without_steps(plan: ForgettingPlan, gone: set[RecordId]) -> ForgettingPlan:
-    """Take records out of a saved plan; its cursor still stands before the same next step."""
-    kept = np.array([record_id not in gone for record_id in plan.steps.ids], np.bool_)
-    skipped = {name: why for name, why in plan.skipped.items() if name not in gone}
-    if kept.all() and len(skipped) == len(plan.skipped):
-        return plan
-    steps = plan.steps
-    left = Steps(
-        ids=tuple(record_id for record_id in steps.ids if record_id not in gone),
-        versions=steps.versions[kept],
-        actions=steps.actions[kept],
-        reasons=steps.reasons[kept],
-        scores=steps.scores[kept],
-        tokens=steps.tokens[kept],
-        parts={name: values[kept] for name, values in steps.parts.items()},
-    )
-    cursor = int(np.count_nonzero(kept[: plan.cursor]))
-    return replace(plan, steps=left, cursor=cursor, skipped=skipped)
 
 
 class DictStore:

@@ -55,6 +55,7 @@ CHILD_TABLES = {
     "past_version": "record",
     "vector": "record",
     "context_vector": "record",
+    "staged_vector": "record",
     "keyword": "record",
     "cold_posting": "record",
     "usage": "record",

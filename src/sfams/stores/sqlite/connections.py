@@ -146,6 +146,13 @@ def transaction(connection: apsw.Connection, patience: timedelta) -> Iterator[No
         raise
 
 
+def bring_up_to_date(connection: apsw.Connection, options: Options) -> None:
+    """Apply missing migrations, one transaction each; another process may do so meanwhile."""
+    while not schema.is_current(connection.pragma("user_version")):
+        with transaction(connection, options.busy_timeout):
+            schema.migrate(connection, options.path)
+
+
 class SharedMemory:
     """One private database in memory, for tests: everybody waits for everybody."""
 
@@ -154,8 +161,7 @@ class SharedMemory:
         self._patience = options.busy_timeout
         self._closed = False
         self._connection = connect(options, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-        with transaction(self._connection, options.busy_timeout):
-            schema.migrate(self._connection, options.path)
+        bring_up_to_date(self._connection, options)
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:

@@ -76,6 +76,10 @@ class EntryWriter:
                 for number, entry in numbered
             ),
         )
+        self._many(
+            "staged_outdated",
+            ((number, entry.record.content, entry.record.source.who) for number, entry in numbered),
+        )
         if len(numbered) > 1:  # two records may change places
             self._many("record_vacate", ((number,) for number in numbers))
         with naming_clash(lambda: self._rivals(numbered)):

@@ -15,6 +15,7 @@ from sfams.stores.sqlite.connections import (
     CLOSED,
     NESTED,
     Options,
+    bring_up_to_date,
     connect,
     patiently,
     set_patience,
@@ -66,8 +67,8 @@ class FilePool:
                 self._writer = connection
         if self._read_only:
             schema.require_current(version, self._options.path)
-        else:
-            self._make_current()
+        elif self._writer is not None:
+            bring_up_to_date(self._writer, self._options)
 
     def _probe(self) -> int:
         """Tell the schema version; read-only, so that a file that is not ours stays as it is."""
@@ -103,14 +104,6 @@ class FilePool:
             connection.close()
             raise
         return connection
-
-    def _make_current(self) -> None:
-        """Apply missing migrations, one transaction each; another process may do so meanwhile."""
-        connection = self._writer
-        assert connection is not None  # noqa: S101  (opened just before)
-        while not schema.is_current(connection.pragma("user_version")):
-            with transaction(connection, self._options.busy_timeout):
-                schema.migrate(connection, self._options.path)
 
     # ── Reading ───────────────────────────────────────────────────────────────────────────────────
 

@@ -441,7 +441,7 @@ DELETE FROM vector WHERE record IN (
     )
 );
 
--- name: repair_touch
+-- name: record_touch
 UPDATE record SET change_seq = ?2 WHERE number = ?1;
 
 -- name: repair_cells
@@ -476,3 +476,72 @@ WHERE number = ?1;
 
 -- name: postings_drop
 DELETE FROM cold_posting WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
+
+
+-- ── Reindexing ───────────────────────────────────────────────────────────────────────────────────
+
+-- name: record_count
+SELECT count(*) FROM record;
+
+-- name: staged_counts
+SELECT model.name, count(*) FROM staged_vector AS staged
+JOIN embedding_model AS model ON model.number = staged.model GROUP BY model.name;
+
+-- name: unstaged
+SELECT scope.number, scope.path, record.id FROM record JOIN scope ON scope.number = record.scope
+WHERE NOT EXISTS (
+    SELECT 1 FROM staged_vector AS staged
+    WHERE staged.record = record.number AND staged.dimension = ?2
+        AND staged.model = (SELECT number FROM embedding_model WHERE name = ?1)
+)
+ORDER BY record.number LIMIT ?3;
+
+-- name: stage
+INSERT INTO staged_vector (record, model, dimension, data)
+SELECT number, ?3, ?4, ?5 FROM record WHERE scope = ?1 AND id = ?2 AND content = ?6 AND who = ?7
+ON CONFLICT (record, model, dimension) DO UPDATE SET data = excluded.data;
+
+-- name: staged_outdated
+DELETE FROM staged_vector WHERE record = ?1 AND EXISTS (
+    SELECT 1 FROM record WHERE number = ?1 AND (content <> ?2 OR who <> ?3)
+);
+
+-- name: staged_remove
+DELETE FROM staged_vector WHERE record = ?1;
+
+-- name: adopt_seqs
+UPDATE scope SET change_seq = change_seq + 1
+WHERE EXISTS (SELECT 1 FROM record WHERE record.scope = scope.number);
+
+-- name: adopt_states
+UPDATE record SET
+    change_seq = (SELECT scope.change_seq FROM scope WHERE scope.number = record.scope),
+    embedding = coalesce(
+        (
+            SELECT CASE WHEN staged.data IS NULL THEN 'failed' ELSE 'ready' END FROM staged_vector AS staged
+            WHERE staged.record = record.number AND staged.model = ?1 AND staged.dimension = ?2
+        ),
+        (
+            SELECT record.embedding FROM vector
+            WHERE vector.record = record.number AND vector.model = ?1 AND length(vector.data) = 4 * ?2
+        ),
+        'pending'
+    );
+
+-- name: adopt_leave
+DELETE FROM vector WHERE model <> ?1 OR length(data) <> 4 * ?2
+    OR record IN (SELECT record FROM staged_vector WHERE model = ?1 AND dimension = ?2);
+
+-- name: adopt_leave_context
+DELETE FROM context_vector WHERE model <> ?1 OR length(data) <> 4 * ?2;
+
+-- name: adopt_take
+INSERT INTO vector (record, model, data)
+SELECT record, model, data FROM staged_vector
+WHERE model = ?1 AND dimension = ?2 AND data IS NOT NULL ORDER BY record;
+
+-- name: adopt_clear
+DELETE FROM staged_vector;
+
+-- name: adopt_counts
+SELECT embedding, count(*) FROM record GROUP BY embedding;

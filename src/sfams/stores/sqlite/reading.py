@@ -19,7 +19,7 @@ from sfams.core.record import Claim, MemoryRecord, PlanId, RecordId, Relation
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
 from sfams.errors import StoreError
-from sfams.ports import EntityCount, PastVersion, ScopeStats
+from sfams.ports import EmbeddingModel, EntityCount, PastVersion, ScopeStats, Staging
 from sfams.stores.conditions import filter_conditions, page_order
 from sfams.stores.matching import claim_key
 from sfams.stores.rows import (
@@ -30,7 +30,7 @@ from sfams.stores.rows import (
     scope_to_path,
     to_json,
 )
-from sfams.stores.sqlite import records, viewing
+from sfams.stores.sqlite import records, reindexing, viewing
 from sfams.stores.sqlite.plans import Plans
 from sfams.stores.sqlite.schema import TOMBSTONE_KEY
 from sfams.stores.sqlite.statements import QUERIES
@@ -207,6 +207,16 @@ class SqliteReader:
         """Make what is left of an erased text: an HMAC of its hash, under a key of this store's."""
         key: bytes = self._value("secret", TOMBSTONE_KEY)
         return hmac.digest(key, content_hash.encode(), "sha256")
+
+    # ── Reindexing ────────────────────────────────────────────────────────────────────────────────
+
+    def staging(self) -> Staging:
+        """Tell how far a reindex has come."""
+        return reindexing.staging(self._connection)
+
+    def unstaged(self, model: EmbeddingModel, limit: int, /) -> Sequence[MemoryRecord]:
+        """List records that have nothing staged for this model."""
+        return reindexing.unstaged(self._connection, model, limit)
 
     # ── Sessions, activity, settings ──────────────────────────────────────────────────────────────
 

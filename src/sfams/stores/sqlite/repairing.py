@@ -83,7 +83,8 @@ class _Bench:
             except apsw.ConstraintError:
                 mended = False
                 continue
-            self._connection.execute(QUERIES["vector_remove"], (number,))
+            for query in ("vector_remove", "staged_remove"):
+                self._connection.execute(QUERIES[query], (number,))
             self._index(number, record)
         return mended
 
@@ -100,7 +101,7 @@ class _Bench:
         self._run("postings_drop", to_json([number]))
         cold = postings.cold_among(self._connection, [number])
         postings.add(self._connection, self._number, cold)
-        self._connection.execute(QUERIES["repair_touch"], (number, self._seq))
+        self._connection.execute(QUERIES["record_touch"], (number, self._seq))
 
 
 _MENDERS: Mapping[str, Callable[[_Bench, Sequence[RecordId]], bool]] = {

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sfams.core.events import MemoryEvent
+from sfams.core.keywords import Terms
 from sfams.core.moments import to_micros
 from sfams.core.plan import ForgettingPlan
 from sfams.core.record import EmbeddingState, RecordId, Relation, Status, Validity
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
 from sfams.errors import InvalidInputError, NotFoundError
-from sfams.ports import Entry, Transition, UsageDelta
+from sfams.ports import Adoption, EmbeddingModel, Entry, Staged, Transition, UsageDelta
 from sfams.stores.rows import Cells, encode_event, micros, scope_to_path, to_json
-from sfams.stores.sqlite import postings
+from sfams.stores.sqlite import postings, reindexing
 from sfams.stores.sqlite.entries import EntryWriter
 from sfams.stores.sqlite.erasing import Eraser
 from sfams.stores.sqlite.faults import naming_clash
@@ -105,6 +106,28 @@ class SqliteTransaction(SqliteReader):
         writer = EntryWriter(self._connection, number, seq)
         writer.put_vectors((known[record_id], vectors[record_id]) for record_id in known)
         self._many("vector_state", ((each, state.value, seq) for each in known.values()))
+
+    def put_keywords(self, scope: Scope, keywords: Mapping[RecordId, Terms], /) -> None:
+        """Write keyword entries anew, without touching `version`."""
+        number = self._own(scope)
+        known = self._known(number, keywords)
+        if known:
+            terms = {place: keywords[record_id] for record_id, place in known.items()}
+            reindexing.put_keywords(self._connection, number, self._raise_seq(number), terms)
+
+    def stage_vectors(self, model: EmbeddingModel, staged: Sequence[Staged], /) -> int:
+        """Lay vectors of a model aside; what says something else by now is passed over."""
+        scopes: dict[Scope, list[Staged]] = {}
+        for each in staged:
+            scopes.setdefault(each.record.scope, []).append(each)
+        return sum(
+            reindexing.stage(self._connection, model, self._number(scope), batch)
+            for scope, batch in scopes.items()
+        )
+
+    def adopt_vectors(self, model: EmbeddingModel, /) -> Adoption:
+        """Make a model's staged vectors the current ones, in all scopes."""
+        return reindexing.adopt(self._connection, model)
 
     def relate(self, scope: Scope, source: RecordId, relation: Relation, /) -> bool:
         """Add a relation; False when it was there."""

@@ -10,6 +10,7 @@ from sfams.testing.conformance.logbook import LogPromises
 from sfams.testing.conformance.lookups import LookupPromises
 from sfams.testing.conformance.paging import PagingPromises
 from sfams.testing.conformance.plans import PlanPromises
+from sfams.testing.conformance.reindexing import ReindexPromises
 from sfams.testing.conformance.roundtrip import RoundTripPromises
 from sfams.testing.conformance.sharing import SharingPromises
 from sfams.testing.conformance.standing import StandingPromises
@@ -34,6 +35,7 @@ class StoreConformance(
     LogPromises,
     PlanPromises,
     ErasingPromises,
+    ReindexPromises,
     SharingPromises,
 ):
     """The contract of `sfams.ports.Store`, grouped by promise.

@@ -1,0 +1,75 @@
+"""The dict store's edits of single values: each makes a new one of an old one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfams.core.plan import ForgettingPlan, Steps
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Usage
+from sfams.ports import EmbeddingModel, UsageDelta
+from sfams.stores.dict_state import Row
+
+
+def says_the_same(one: MemoryRecord, other: MemoryRecord) -> bool:
+    """Tell whether what is embedded of two records, text and speaker, is equal."""
+    return (one.content, one.source.who) == (other.content, other.source.who)
+
+
+def with_usage(usage: Usage, delta: UsageDelta) -> Usage:
+    """Counters add up; each last moment is the latest of its own kind of access."""
+    if delta.shown:
+        usage = replace(
+            usage,
+            access_count=usage.access_count + delta.shown,
+            last_accessed_at=max(usage.last_accessed_at or delta.at, delta.at),
+        )
+    if delta.used:
+        usage = replace(
+            usage,
+            used_count=usage.used_count + delta.used,
+            last_used_at=max(usage.last_used_at or delta.at, delta.at),
+        )
+    return usage
+
+
+def without_links(row: Row, gone: set[RecordId]) -> Row:
+    """Take away the relations that lead to erased records."""
+    relations = tuple(each for each in row.record.relations if each.target not in gone)
+    if len(relations) == len(row.record.relations):
+        return row
+    return replace(row, record=replace(row.record, relations=relations))
+
+
+def without_steps(plan: ForgettingPlan, gone: set[RecordId]) -> ForgettingPlan:
+    """Take records out of a saved plan; its cursor still stands before the same next step."""
+    kept = np.array([record_id not in gone for record_id in plan.steps.ids], np.bool_)
+    skipped = {name: why for name, why in plan.skipped.items() if name not in gone}
+    if kept.all() and len(skipped) == len(plan.skipped):
+        return plan
+    steps = plan.steps
+    left = Steps(
+        ids=tuple(record_id for record_id in steps.ids if record_id not in gone),
+        versions=steps.versions[kept],
+        actions=steps.actions[kept],
+        reasons=steps.reasons[kept],
+        scores=steps.scores[kept],
+        tokens=steps.tokens[kept],
+        parts={name: values[kept] for name, values in steps.parts.items()},
+    )
+    cursor = int(np.count_nonzero(kept[: plan.cursor]))
+    return replace(plan, steps=left, cursor=cursor, skipped=skipped)
+
+
+def adopted(row: Row, model: EmbeddingModel, seq: int) -> Row:
+    """Give a row its staged vector, or let it wait unless the one that it has is of the model."""
+    if model in row.staged:
+        vector = row.staged[model]
+        state = EmbeddingState.FAILED if vector is None else EmbeddingState.READY
+    elif row.is_of(model):
+        vector, state = row.vector, row.record.embedding
+    else:
+        vector, state = None, EmbeddingState.PENDING
+    record = replace(row.record, embedding=state)
+    return replace(row, record=record, vector=vector, seq=seq, model=model.name, staged={})

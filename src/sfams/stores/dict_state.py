@@ -1,0 +1,110 @@
+"""What the dict store holds: rows, scopes, everything."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+
+import numpy as np
+
+from sfams.core.events import MemoryEvent
+from sfams.core.keywords import Terms
+from sfams.core.plan import ForgettingPlan
+from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
+from sfams.core.scope import Scope
+from sfams.core.view import Vector
+from sfams.ports import EmbeddingModel, PastVersion
+
+_TOMBSTONE_KEY = b"sfams.stores.memory"  # nothing is kept on disk: a fixed key hides enough
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record with its keywords and vector, and the `change_seq` that last touched it.
+
+    `model` names what made the vector; `staged` holds vectors laid aside for a reindex.
+    """
+
+    record: MemoryRecord
+    terms: Terms
+    vector: Vector | None
+    seq: int
+    model: str = ""
+    staged: Mapping[EmbeddingModel, Vector | None] = field(default_factory=dict)
+
+    @property
+    def live(self) -> bool:
+        """Tell whether the record is live."""
+        return self.record.status is Status.LIVE
+
+    def is_of(self, model: EmbeddingModel) -> bool:
+        """Tell whether there is a vector, made by this model."""
+        return self.vector is not None and (self.model, len(self.vector)) == (
+            model.name,
+            model.dimension,
+        )
+
+    def stands(self, tier: Tier) -> bool:
+        """Tell whether the record is live in this tier."""
+        return self.live and self.record.tier is tier
+
+
+@dataclass(slots=True)
+class ScopeState:
+    """Everything of one scope."""
+
+    seq: int = 0
+    rows: dict[RecordId, Row] = field(default_factory=dict)
+    past: dict[RecordId, tuple[PastVersion, ...]] = field(default_factory=dict)
+    gone: dict[RecordId, int] = field(default_factory=dict)
+    tombstones: dict[bytes, datetime] = field(default_factory=dict)
+    events: list[MemoryEvent] = field(default_factory=list)
+    plans: dict[PlanId, ForgettingPlan] = field(default_factory=dict)
+    turns: dict[str, int] = field(default_factory=dict)
+    ended: dict[str, datetime] = field(default_factory=dict)
+    days: set[date] = field(default_factory=set)
+
+    def copy(self) -> ScopeState:
+        """Copy the containers; what lies in them is immutable."""
+        return ScopeState(
+            self.seq,
+            dict(self.rows),
+            dict(self.past),
+            dict(self.gone),
+            dict(self.tombstones),
+            list(self.events),
+            dict(self.plans),
+            dict(self.turns),
+            dict(self.ended),
+            set(self.days),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything."""
+
+    scopes: dict[Scope, ScopeState]
+    meta: dict[str, str]
+
+
+def tombstone(content_hash: str) -> bytes:
+    """Make what is left of an erased text: an HMAC of its hash."""
+    return hmac.digest(_TOMBSTONE_KEY, content_hash.encode(), "sha256")
+
+
+def detached(record: MemoryRecord) -> MemoryRecord:
+    """Part a record from the caller's metadata, the one thing in it that can be changed."""
+    return replace(record, metadata=deepcopy(dict(record.metadata))) if record.metadata else record
+
+
+def own_vector(vector: Vector | None) -> Vector | None:
+    """Part a vector from the caller's array; whoever reads it later cannot change it."""
+    if vector is None:
+        return None
+    copied = np.array(vector, np.float32)
+    copied.flags.writeable = False
+    return copied
