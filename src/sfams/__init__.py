@@ -4,7 +4,7 @@
 reinforce, supersede, plan_forgetting, forget, restore, explain, erase, pin and hold.
 """
 
-from sfams.bootstrap import build, reindex
+from sfams.bootstrap import build, open_async, reindex
 from sfams.bootstrap import open_memory as open  # noqa: A004  `sfams.open` reads like `gzip.open`
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft
@@ -30,6 +30,7 @@ from sfams.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from sfams.service.aio import AsyncMemory
 from sfams.service.memory import Memory
 from sfams.service.reindexing import ReindexReport
 from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
@@ -37,6 +38,7 @@ from sfams.settings import Settings, load_settings
 
 __all__ = [
     "Action",
+    "AsyncMemory",
     "BlastRadiusError",
     "Budget",
     "ConflictError",
@@ -76,6 +78,7 @@ __all__ = [
     "build",
     "load_settings",
     "open",
+    "open_async",
     "preset",
     "reindex",
 ]

@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from uuid import UUID
+
+from anyio import to_thread
 
 from sfams.core.policy import Budget, RetentionPolicy, preset
 from sfams.core.scope import Scope
@@ -19,6 +22,7 @@ from sfams.providers.bundled import bundled_embedder
 from sfams.providers.hashing import HashingEmbedder
 from sfams.providers.none import NoEmbedder
 from sfams.service import reindexing
+from sfams.service.aio import AsyncMemory
 from sfams.service.embedding import check_model
 from sfams.service.engine import Engine
 from sfams.service.memory import Memory
@@ -91,6 +95,28 @@ def open_memory(
         engine.close()
         raise
     return Memory(engine, where)
+
+
+async def open_async(
+    path: str | Path = "sfams.db",
+    *,
+    scope: Scope | str | tuple[str, ...] = "default",
+    embedder: Embedder | str = "bundled",
+    policy: RetentionPolicy | str = "default",
+    clock: Clock = system_clock,
+    new_id: IdSource | None = None,
+) -> AsyncMemory:
+    """Open a memory whose verbs are awaited, on a worker thread: see `open_memory`."""
+    opened = partial(
+        open_memory,
+        path,
+        scope=scope,
+        embedder=embedder,
+        policy=policy,
+        clock=clock,
+        new_id=new_id,
+    )
+    return AsyncMemory(await to_thread.run_sync(opened))
 
 
 def reindex(

@@ -280,6 +280,12 @@ class Transaction(Reader, Protocol):
         """Write keyword entries anew, without touching `version`; unknown ids are ignored."""
         ...
 
+    def put_versions(
+        self, scope: Scope, versions: Mapping[RecordId, Sequence[PastVersion]], /
+    ) -> None:
+        """Add to records' earlier contents, in order, as an import brings them; unknown ids are ignored."""
+        ...
+
     def stage_vectors(self, model: EmbeddingModel, staged: Sequence[Staged], /) -> int:
         """Lay vectors of a model aside, in any scope; nothing that is in use changes.
 

@@ -20,7 +20,19 @@ from sfams.service.memory import Memory
 
 COMMANDS = (
     *("init", "remember", "recall", "context", "ingest", "plan", "forget", "restore"),
-    *("explain", "pin", "hold", "erase", "ls", "stats", "doctor", "reindex", "session"),
+    *(
+        "explain",
+        "pin",
+        "hold",
+        "erase",
+        "ls",
+        "stats",
+        "doctor",
+        "reindex",
+        "export",
+        "import",
+        "session",
+    ),
 )
 
 

@@ -241,3 +241,11 @@ def errors(memory: sfams.Memory) -> str:
     except sfams.SfamsError:
         raise
     return ""
+
+
+async def awaited(path: Path) -> None:
+    async with await sfams.open_async(path, scope="acme/alice") as memory:
+        assert_type(memory, sfams.AsyncMemory)
+        assert_type(await memory.remember("A text.", kind="fact"), sfams.RememberResult)
+        assert_type(await memory.recall("text", k=3), sfams.RecallResult)
+        assert_type([line async for line in memory.export(below=True)], list[str])

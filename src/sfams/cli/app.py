@@ -21,6 +21,7 @@ from sfams.cli import (
     remembering,
     sessions,
     storing,
+    transferring,
 )
 from sfams.cli.exits import guarded
 from sfams.cli.options import Everywhere
@@ -79,7 +80,16 @@ def root(
 
 
 add_root(app, root)
-for family in (remembering, sessions, reading, forgetting, erasing, protecting, storing):
+for family in (
+    remembering,
+    sessions,
+    reading,
+    forgetting,
+    erasing,
+    protecting,
+    storing,
+    transferring,
+):
     family.register(app)
 demo_command.register(app)
 

@@ -34,8 +34,7 @@ from sfams.service import (
 )
 from sfams.service.engine import Engine
 from sfams.service.recalling import RecallFields
-from sfams.service.remembering import Progress
-from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
+from sfams.service.results import EraseReceipt, Explanation, Listing, Progress, RememberResult
 from sfams.service.sessions import Session
 from sfams.service.transfer import ImportReport
 
@@ -124,9 +123,9 @@ class Memory:
             self._engine.background.submit(self.embed_pending)
         return results
 
-    def embed_pending(self) -> int:
+    def embed_pending(self, *, progress: Progress | None = None) -> int:
         """Embed records that were stored without a vector; returns how many have one now."""
-        return pending.embed_pending(self._engine, self.scope)
+        return pending.embed_pending(self._engine, self.scope, progress)
 
     def update(
         self, record_id: str, *, expected_version: int | None = None, **fields: object
@@ -293,15 +292,32 @@ class Memory:
 
     # Moving and mending
 
-    def export(self, **fields: Unpack[FilterFields]) -> Iterator[str]:
-        """Write records as JSON lines, oldest first; without a filter, every status."""
-        selection = make_filter({"status": ["all"], "expired": True, **fields})
-        return transfer.export_lines(self._engine, self.scope, selection)
+    def export(self, *, below: bool = False, **fields: Unpack[FilterFields]) -> Iterator[str]:
+        """Write records as JSON lines, oldest first; without a filter, every status.
 
-    def import_(self, lines: Iterable[str], *, progress: Progress | None = None) -> ImportReport:
-        """Take JSON lines in: our own export whole, or the classic shapes; again adds nothing."""
+        With `below` also those of the scopes below this one; each line names its scope.
+        """
+        selection = make_filter({"status": ["all"], "expired": True, **fields})
+        scopes = self.scopes() if below else [self.scope]
+        return transfer.export_lines(self._engine, scopes, selection)
+
+    def import_(
+        self,
+        lines: Iterable[str],
+        *,
+        keep_scopes: bool = False,
+        erased: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Take JSON lines in: our own export whole, or the classic shapes; again adds nothing.
+
+        Exported records keep ids, dates, use, links and earlier versions; they go into this scope, or with
+        `keep_scopes` into their own (this one or below it), and wait for a vector (`embed_pending`). A
+        text that was erased here is refused unless `erased` lets it back in.
+        """
+        rules = transfer.ImportRules(keep_scopes=keep_scopes, erased=erased)
         given = _not_text(lines, "lines")
-        return transfer.import_lines(self._engine, self.scope, given, progress)
+        return transfer.import_lines(self._engine, self.scope, given, rules, progress)
 
     def doctor(self, *, repair: bool = False) -> health.Checkup:
         """Look for damage in the whole store; with `repair`, mend what can be mended."""

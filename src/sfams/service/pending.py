@@ -13,11 +13,12 @@ from sfams.errors import ProviderError
 from sfams.ports import Entry
 from sfams.service.embedding import NOT_OURS, Embedded, claim_model, embed_passages
 from sfams.service.engine import Engine
+from sfams.service.results import Progress
 
 BATCH = 64
 
 
-def embed_pending(engine: Engine, scope: Scope) -> int:
+def embed_pending(engine: Engine, scope: Scope, progress: Progress | None = None) -> int:
     """Embed what waits in a scope; returns how many have a vector now. Without an embedder all wait on.
 
     Raises:
@@ -40,6 +41,8 @@ def embed_pending(engine: Engine, scope: Scope) -> int:
         if all(state is EmbeddingState.PENDING for state in embedded.states):
             raise ProviderError(embedded.warning)
         done += _attach(engine, scope, waiting, embedded)
+        if progress is not None:
+            progress(len(waiting))
 
 
 def _attach(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,14 +27,11 @@ from sfams.ports import Reader
 from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
-from sfams.service.results import RememberResult
+from sfams.service.results import Progress, RememberResult
 
 CHUNK = 64
 """Texts embedded and committed together."""
 NEIGHBOURS = 4
-
-Progress = Callable[[int], object]
-"""Called with the number of texts done since the last call."""
 
 
 def remember_many(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +12,9 @@ from sfams.core.admission import Outcome
 from sfams.core.events import MemoryEvent
 from sfams.core.query import Cursor
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Twin
+
+Progress = Callable[[int], object]
+"""Called with the number of texts done since the last call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from sfams.core import checks
+from sfams.core.admission import content_hash
 from sfams.core.draft import Draft, draft_from_mapping
 from sfams.core.events import Actor, EventType, MemoryEvent
+from sfams.core.importance import prior
 from sfams.core.indexing import terms_of
+from sfams.core.moments import format_moment, parse_moment
 from sfams.core.query import Cursor, Filter, Order, Page
-from sfams.core.record import EmbeddingState, MemoryRecord, Status
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, parse_kind
 from sfams.core.scope import Scope
-from sfams.core.wire import FORMAT, record_from_wire, record_to_wire
+from sfams.core.wire import FORMAT, Json, record_from_wire, record_to_wire
 from sfams.errors import InvalidInputError
-from sfams.ports import Entry, Transaction
+from sfams.ports import Entry, PastVersion, Reader, Transaction
 from sfams.service.engine import Engine
 from sfams.service.listing import cursor_after
-from sfams.service.remembering import Progress, remember_many
+from sfams.service.remembering import remember_many
+from sfams.service.results import Progress
 
 _PAGE = 500
 
@@ -42,58 +47,214 @@ class ImportReport:
     warnings: tuple[str, ...] = ()
 
 
-def export_lines(engine: Engine, scope: Scope, fields: Filter) -> Iterator[str]:
-    """Write records as JSON lines, oldest first, page by page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRules:
+    """How lines are taken in.
+
+    `keep_scopes` puts each record of an export back into its own scope, which must be the memory's or below
+    it; else all go into the memory's. `erased` lets texts back in that were erased here.
+    """
+
+    keep_scopes: bool = False
+    erased: bool = False
+
+
+# ── Export ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def export_lines(engine: Engine, scopes: Sequence[Scope], fields: Filter) -> Iterator[str]:
+    """Write records as JSON lines, scope by scope, oldest first, page by page."""
     engine.flush_usage()
+    for scope in scopes:
+        yield from _export_scope(engine, scope, fields)
+
+
+def _export_scope(engine: Engine, scope: Scope, fields: Filter) -> Iterator[str]:
     after: Cursor | None = None
     while True:
         page = Page(limit=_PAGE, order=Order.CREATED, descending=False, after=after)
         with engine.store.read() as reader:
             records = reader.find(scope, fields, page, engine.now())
+            past = {r.id: reader.versions(scope, r.id) for r in records if r.version > 1}
         for record in records:
             shape = {"format": FORMAT, **record_to_wire(record)}
+            if past.get(record.id):
+                shape["past"] = [_past_to_wire(version) for version in past[record.id]]
             yield json.dumps(shape, ensure_ascii=False, allow_nan=False)
         if len(records) < _PAGE:
             return
         after = cursor_after(records[-1], Order.CREATED)
 
 
+# ── Import ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A record of an export, with what it said before."""
+
+    line: int
+    record: MemoryRecord
+    past: tuple[PastVersion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A memory in another shape: it is admitted like any other."""
+
+    line: int
+    draft: Draft
+
+
+@dataclass(slots=True)
+class _Tally:
+    added: int = 0
+    known: int = 0
+    superseded: int = 0
+    refused: list[Refused] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+
+    def report(self) -> ImportReport:
+        return ImportReport(
+            added=self.added,
+            known=self.known,
+            superseded=self.superseded,
+            refused=tuple(sorted(self.refused, key=lambda each: each.line)),
+            warnings=tuple(self.warnings),
+        )
+
+
 def import_lines(
-    engine: Engine, scope: Scope, lines: Iterable[str], progress: Progress | None = None
+    engine: Engine,
+    scope: Scope,
+    lines: Iterable[str],
+    rules: ImportRules,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Take JSON lines in: our own export whole, with ids and history of use, or any classic shape.
 
-    A line that cannot be read is reported with its number and field and leaves nothing behind; the
-    others are taken in. Importing the same lines again adds nothing.
+    A line that cannot be read, or whose text was erased here, is reported with its number and leaves
+    nothing behind; the others are taken in, in transactions of 500. Importing again adds nothing.
     """
-    drafts: list[Draft] = []
-    records: list[MemoryRecord] = []
-    refused: list[Refused] = []
+    intake = _Intake(engine, scope, rules)
+    waiting: list[_Whole | _New] = []
+    read = 0
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+        read += 1
+        if line.strip() and (parsed := intake.parse(number, line)) is not None:
+            waiting.append(parsed)
+        if read == _PAGE:
+            intake.take(waiting)
+            waiting, read = [], _told(progress, read)
+    intake.take(waiting)
+    _told(progress, read)
+    return intake.tally.report()
+
+
+def _told(progress: Progress | None, read: int) -> int:
+    if progress is not None and read:
+        progress(read)
+    return 0
+
+
+class _Intake:
+    """Takes parsed lines in, batch by batch."""
+
+    def __init__(self, engine: Engine, scope: Scope, rules: ImportRules) -> None:
+        self._engine = engine
+        self._scope = scope
+        self._rules = rules
+        self.tally = _Tally()
+
+    def parse(self, number: int, line: str) -> _Whole | _New | None:
+        """Read a line; one that cannot be read is noted."""
         try:
-            parsed = _parse(line, scope)
+            shape = _json_object(line)
+            if shape.get("format") == FORMAT:
+                return self._whole(number, shape)
+            return _New(number, draft_from_mapping(shape))
         except InvalidInputError as error:
-            refused.append(Refused(number, str(error.context.get("field", "")), str(error)))
-            continue
-        if isinstance(parsed, Draft):
-            drafts.append(parsed)
-        else:
-            records.append(parsed)
-    added, known = _insert_records(engine, scope, records, progress)
-    results = remember_many(engine, scope, drafts, progress=progress)
-    fresh = sum(result.outcome != "duplicate" for result in results)
-    return ImportReport(
-        added=added + fresh,
-        known=known + len(results) - fresh,
-        superseded=sum(len(result.superseded) for result in results),
-        refused=tuple(refused),
-        warnings=tuple(dict.fromkeys(w for result in results for w in result.warnings)),
-    )
+            named = str(error.context.get("field", ""))
+            self.tally.refused.append(Refused(number, named, str(error)))
+            return None
+
+    def _whole(self, number: int, shape: Json) -> _Whole:
+        record = record_from_wire(shape)
+        checks.content(record.content)
+        where = record.scope if self._rules.keep_scopes else self._scope
+        if not self._scope.covers(where):
+            message = f"scope: {where} is not {self._scope} or below it"
+            raise InvalidInputError(message, field="scope")
+        same = Draft(content=record.content, source=record.source)
+        record = replace(
+            record,
+            scope=where,
+            content_hash=content_hash(same, record.kind),
+            embedding=EmbeddingState.PENDING,
+        )
+        return _Whole(number, record, _past_from_wire(shape.get("past")))
+
+    def take(self, parsed: Sequence[_Whole | _New]) -> None:
+        """Write a batch: records of an export as they were, the others as they are admitted."""
+        by_scope: dict[Scope, list[_Whole]] = {}
+        for each in parsed:
+            if isinstance(each, _Whole):
+                by_scope.setdefault(each.record.scope, []).append(each)
+        for scope, whole in by_scope.items():
+            self._insert(scope, whole)
+        self._remember([each for each in parsed if isinstance(each, _New)])
+
+    def _insert(self, scope: Scope, whole: Sequence[_Whole]) -> None:
+        """Write exported records; their vectors follow, since models may differ."""
+        now = self._engine.now()
+        with self._engine.store.write() as transaction:
+            hashes = {each.line: each.record.content_hash for each in whole}
+            erased = self._erased(transaction, scope, hashes)
+            kept = [each for each in whole if each.line not in erased]
+            fresh = _unknown(transaction, scope, kept)
+            transaction.insert([Entry(each.record, terms_of(each.record)) for each in fresh])
+            transaction.put_versions(scope, {e.record.id: e.past for e in fresh if e.past})
+            events = [
+                MemoryEvent(
+                    type=EventType.REMEMBERED,
+                    at=now,
+                    record_id=each.record.id,
+                    actor=Actor.SYSTEM,
+                    detail={"outcome": "imported"},
+                )
+                for each in fresh
+            ]
+            transaction.append(scope, events)
+        self._engine.tell(scope, events)
+        self.tally.added += len(fresh)
+        self.tally.known += len(kept) - len(fresh)
+
+    def _remember(self, new: Sequence[_New]) -> None:
+        if not new:
+            return
+        with self._engine.store.read() as reader:
+            hashes = {each.line: _hash_of(each.draft) for each in new}
+            erased = self._erased(reader, self._scope, hashes)
+        drafts = [each.draft for each in new if each.line not in erased]
+        results = remember_many(self._engine, self._scope, drafts)
+        fresh = sum(result.outcome != "duplicate" for result in results)
+        self.tally.added += fresh
+        self.tally.known += len(results) - fresh
+        self.tally.superseded += sum(len(result.superseded) for result in results)
+        self.tally.warnings |= dict.fromkeys(w for result in results for w in result.warnings)
+
+    def _erased(self, reader: Reader, scope: Scope, hashes: Mapping[int, str]) -> set[int]:
+        """Refuse the lines whose text was erased here, unless they may come back."""
+        if self._rules.erased or not hashes:
+            return set()
+        gone = reader.tombstones(scope, list(hashes.values()))
+        lines = {line for line, content in hashes.items() if content in gone}
+        reason = "its text was erased here for ever; allow erased texts to have it back"
+        self.tally.refused += [Refused(line, "content", reason) for line in lines]
+        return lines
 
 
-def _parse(line: str, scope: Scope) -> Draft | MemoryRecord:
+def _json_object(line: str) -> Json:
     try:
         shape = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -102,53 +263,46 @@ def _parse(line: str, scope: Scope) -> Draft | MemoryRecord:
     if not isinstance(shape, dict):
         message = "not a JSON object"
         raise InvalidInputError(message, field="line")
-    if shape.get("format") == FORMAT:
-        return replace(record_from_wire(shape), scope=scope)
-    return draft_from_mapping(shape)
+    return shape
 
 
-def _insert_records(
-    engine: Engine, scope: Scope, records: list[MemoryRecord], progress: Progress | None
-) -> tuple[int, int]:
-    """Write exported records as they were; their vectors follow, since models may differ."""
-    added = 0
-    for start in range(0, len(records), _PAGE):
-        chunk = records[start : start + _PAGE]
-        now = engine.now()
-        with engine.store.write() as transaction:
-            fresh = _unknown(transaction, scope, chunk)
-            waiting = [replace(record, embedding=EmbeddingState.PENDING) for record in fresh]
-            transaction.insert([Entry(record, terms_of(record)) for record in waiting])
-            events = [
-                MemoryEvent(
-                    type=EventType.REMEMBERED,
-                    at=now,
-                    record_id=record.id,
-                    actor=Actor.SYSTEM,
-                    detail={"outcome": "imported"},
-                )
-                for record in fresh
-            ]
-            transaction.append(scope, events)
-        engine.tell(scope, events)
-        added += len(fresh)
-        if progress is not None:
-            progress(len(chunk))
-    return added, len(records) - added
+def _past_to_wire(past: PastVersion) -> Json:
+    until = format_moment(past.until)
+    return {"version": past.version, "content": past.content, "until": until}
 
 
-def _unknown(
-    transaction: Transaction, scope: Scope, chunk: list[MemoryRecord]
-) -> list[MemoryRecord]:
-    known = {record.id for record in transaction.get(scope, [record.id for record in chunk])}
-    keys = set(transaction.by_key(scope, [r.key for r in chunk if r.key is not None]))
-    hashes = set(transaction.by_hash(scope, [r.content_hash for r in chunk]))
-    fresh: list[MemoryRecord] = []
-    for record in chunk:
+def _past_from_wire(given: object) -> tuple[PastVersion, ...]:
+    items = [] if given is None else given
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise InvalidInputError("past: expected a list of objects", field="past")
+    past = []
+    for item in items:
+        version, until = item.get("version"), item.get("until")
+        if type(version) is not int or not isinstance(until, str):
+            message = "past: each needs version, content and until"
+            raise InvalidInputError(message, field="past")
+        content = checks.content(item.get("content"))
+        past.append(PastVersion(version, content, parse_moment(until, field="past")))
+    return tuple(past)
+
+
+def _hash_of(draft: Draft) -> str:
+    return content_hash(draft, parse_kind(draft.kind or prior(draft.content).kind))
+
+
+def _unknown(transaction: Transaction, scope: Scope, whole: Sequence[_Whole]) -> list[_Whole]:
+    """Leave out what is there: by id, by key, or by text among live records."""
+    records = [each.record for each in whole]
+    known: set[RecordId] = {r.id for r in transaction.get(scope, [r.id for r in records])}
+    keys = set(transaction.by_key(scope, [r.key for r in records if r.key is not None]))
+    hashes = set(transaction.by_hash(scope, [r.content_hash for r in records]))
+    fresh: list[_Whole] = []
+    for each in whole:
+        record = each.record
         live_double = record.status is Status.LIVE and record.content_hash in hashes
         if record.id in known or record.key in keys or live_double:
             continue
-        fresh.append(record)
+        fresh.append(each)
         known.add(record.id)
         if record.key is not None:
             keys.add(record.key)

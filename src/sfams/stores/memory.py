@@ -154,6 +154,15 @@ class DictTransaction(DictReader):
             row = own.rows[record_id]
             own.rows[record_id] = replace(row, terms=keywords[record_id], seq=own.seq)
 
+    def put_versions(
+        self, scope: Scope, versions: Mapping[RecordId, Sequence[PastVersion]], /
+    ) -> None:
+        """Add to records' earlier contents, in order."""
+        own = self._own(scope)
+        for record_id, past in versions.items():
+            if record_id in own.rows:
+                own.past[record_id] = (*own.past.get(record_id, ()), *past)
+
     def stage_vectors(self, model: EmbeddingModel, staged: Sequence[Staged], /) -> int:
         """Lay vectors aside; what says something else by now is passed over."""
         kept = 0

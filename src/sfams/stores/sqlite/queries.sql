@@ -45,6 +45,9 @@ WHERE record.scope = ?1 AND record.id = ?2 ORDER BY past_version.number;
 INSERT INTO past_version (record, version, until, content)
 SELECT number, version, ?3, content FROM record WHERE number = ?1 AND content <> ?2;
 
+-- name: past_version_add
+INSERT INTO past_version (record, version, until, content) VALUES (?1, ?2, ?3, ?4);
+
 -- name: record_vacate
 UPDATE record SET content_hash = 'vacated:' || number, key = NULL WHERE number = ?1;
 

@@ -13,7 +13,7 @@ from sfams.core.record import EmbeddingState, RecordId, Relation, Status, Validi
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
 from sfams.errors import InvalidInputError, NotFoundError
-from sfams.ports import Adoption, EmbeddingModel, Entry, Staged, Transition, UsageDelta
+from sfams.ports import Adoption, EmbeddingModel, Entry, PastVersion, Staged, Transition, UsageDelta
 from sfams.stores.rows import Cells, encode_event, micros, scope_to_path, to_json
 from sfams.stores.sqlite import postings, reindexing
 from sfams.stores.sqlite.entries import EntryWriter
@@ -114,6 +114,20 @@ class SqliteTransaction(SqliteReader):
         if known:
             terms = {place: keywords[record_id] for record_id, place in known.items()}
             reindexing.put_keywords(self._connection, number, self._raise_seq(number), terms)
+
+    def put_versions(
+        self, scope: Scope, versions: Mapping[RecordId, Sequence[PastVersion]], /
+    ) -> None:
+        """Add to records' earlier contents, in order."""
+        known = self._known(self._own(scope), versions)
+        self._many(
+            "past_version_add",
+            (
+                (number, past.version, to_micros(past.until), past.content)
+                for record_id, number in known.items()
+                for past in versions[record_id]
+            ),
+        )
 
     def stage_vectors(self, model: EmbeddingModel, staged: Sequence[Staged], /) -> int:
         """Lay vectors of a model aside; what says something else by now is passed over."""

@@ -26,10 +26,11 @@ from sfams.core.record import (
     Validity,
 )
 from sfams.errors import NotFoundError
-from sfams.ports import Entry
+from sfams.ports import Entry, PastVersion
 from sfams.testing.builders import HOME, entry_of, make_entry, make_record, make_vector, numbered_id
 from sfams.testing.conformance.base import (
     MINUTE,
+    NEXT_DOOR,
     NOW,
     ONE,
     THREE,
@@ -288,6 +289,23 @@ class RoundTripPromises(Promises):
         with store.read() as reader:
             assert (reader.meta("model"), reader.meta("empty")) == ("e5 ☃ 2", "")
             assert reader.meta("unknown") is None
+
+    def test_an_import_brings_earlier_versions(self, store: Store) -> None:
+        """They come before what is changed here, of known records alone, and go with their record."""
+        fill(store, make_entry(1, version=3), make_entry(2))
+        first, second = (PastVersion(n, f"Said {n}.", NOW) for n in (1, 2))
+        with store.write() as transaction:
+            transaction.put_versions(HOME, {ONE: [first], THREE: [second]})
+            transaction.put_versions(HOME, {ONE: [second]})
+            transaction.put_versions(NEXT_DOOR, {TWO: [first]})
+            transaction.replace([make_entry(1, content="Changed.", version=4, updated_at=NOW)])
+        third = PastVersion(3, make_record(1).content, NOW)
+        with store.read() as reader:
+            assert list(reader.versions(HOME, ONE)) == [first, second, third]
+            assert [*reader.versions(HOME, TWO), *reader.versions(HOME, THREE)] == []
+        with store.write() as transaction:
+            transaction.erase(HOME, [ONE], NOW)
+            assert list(transaction.versions(HOME, ONE)) == []
 
     def test_everything_outlives_a_restart(self, store: Store) -> None:
         """What one store object has committed, the next one reads."""
