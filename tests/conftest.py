@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from sfams.bootstrap import Uuid7
 from sfams.core.scope import Scope
@@ -19,6 +21,12 @@ from sfams.stores.sqlite import SqliteStore
 from sfams.testing import FakeClock
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+# In CI the state machine makes long runs (see properties/test_store_machine.py) and a failure prints
+# what reproduces it; elsewhere it is as short as the tests around it.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, print_blob=True, derandomize=False, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 OpenMemory = Callable[..., Memory]
 

@@ -25,7 +25,7 @@ from sfams.testing.builders import make_entry, numbered_id, text_hash
 from sfams.testing.clock import START
 from sfams.testing.following import FollowedView
 from sfams.testing.snapshot import snapshot
-from sfams.testing.strategies import NUMBERS, SCOPES, TEXTS, Call, Put
+from sfams.testing.strategies import NUMBERS, SCOPES, SETTINGS, TEXTS, Act
 
 IDS = [numbered_id(number) for number in range(1, NUMBERS + 1)]
 HASHES = [text_hash(text) for text in TEXTS]
@@ -97,7 +97,7 @@ def store_machine(make_store: Callable[[], Store]) -> type[StoreMachine]:
     return type("TriedStoreMachine", (StoreMachine,), {"make_store": staticmethod(make_store)})
 
 
-def _outcome(store: Store, calls: Sequence[Call | Put], *, fails: bool) -> list[object]:
+def _outcome(store: Store, calls: Sequence[Act], *, fails: bool) -> list[object]:
     """Make calls in one unit of work; tell the answers and the kind of error that ended it."""
     answers: list[object] = []
     try:
@@ -124,6 +124,8 @@ def _seen(store: Store, scope: Scope) -> dict[str, object]:
             "logs": [_log(reader, scope, [record_id]) for record_id in IDS],
             "gone": sorted(reader.changes(scope, 0).gone),
             "tombstones": reader.tombstones(scope, HASHES),
+            "successors": list(reader.replaced_by(scope, IDS)),
+            "settings": [reader.meta(name) for name in SETTINGS],
         }
 
 

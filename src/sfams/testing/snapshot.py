@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 
 import numpy as np
@@ -35,8 +35,8 @@ def plain_terms(terms: Terms) -> dict[int, int]:
 
 def plain_row(row: ViewRow) -> tuple[object, ...]:
     """Turn a row of the change feed into plain values."""
-    fields = (row.kind, row.importance, row.created_at, row.expires_at, row.session, row.who)
-    return (*fields, row.turn, row.tokens, plain_vector(row.vector), plain_terms(row.terms))
+    first = (row.kind, row.importance, row.created_at, row.expires_at, row.session, row.who)
+    return (*first, row.turn, row.tokens, plain_vector(row.vector), plain_terms(row.terms))
 
 
 def plain_columns(columns: Columns) -> dict[str, list[object]]:
@@ -47,19 +47,19 @@ def plain_columns(columns: Columns) -> dict[str, list[object]]:
 
 
 def plain_record(record: MemoryRecord) -> dict[str, object]:
-    """Turn a record into plain values. Types in its metadata count: true is not 1."""
-    fields = asdict(record)
-    fields["metadata"] = repr(_sorted(record.metadata))
-    fields["relations"] = sorted((each.type, each.target) for each in record.relations)
-    return fields
+    """Turn a record into values to compare. Types in its metadata count: true is not 1."""
+    values = {each.name: getattr(record, each.name) for each in fields(record)}
+    values["metadata"] = repr(_sorted(record.metadata))
+    values["relations"] = sorted((each.type, each.target) for each in record.relations)
+    return values
 
 
 def plain_event(event: MemoryEvent) -> dict[str, object]:
-    """Turn an event into plain values, without the number that the store has given it."""
-    fields = asdict(event)
-    del fields["number"]
-    fields["detail"] = repr(_sorted(event.detail))
-    return fields
+    """Turn an event into values to compare, without the number that the store has given it."""
+    values = {each.name: getattr(event, each.name) for each in fields(event)}
+    del values["number"]
+    values["detail"] = repr(_sorted(event.detail))
+    return values
 
 
 def _sorted(value: object) -> object:

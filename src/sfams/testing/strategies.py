@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
@@ -28,6 +28,7 @@ from sfams.core.record import (
 )
 from sfams.core.scope import Scope
 from sfams.ports import Entry, Transaction, Transition, UsageDelta
+from sfams.testing.acts import Forget, Plan, Restore, Undo
 from sfams.testing.builders import entry_of, make_record, make_vector, numbered_id
 from sfams.testing.clock import START
 from sfams.testing.planning import make_plan
@@ -45,11 +46,21 @@ ENTITIES = (
 CLAIMS = (Claim("Beta", "Date", "1"), Claim("beta ", "date", "2"), Claim("beta", "owner"))
 VALUES: tuple[JsonValue, ...] = (None, True, False, 0, 1, 1.5, "1", "", [1], {"a": 1})
 SESSIONS = ("s-1", "s-2")
+PLANS = tuple(PlanId(numbered_id(number)) for number in (901, 902))
+SETTINGS = ("colour", "Colour")
+
+
+class Act(Protocol):
+    """Something done with a unit of work, as a value that prints well."""
+
+    def on(self, transaction: Transaction, /) -> object:
+        """Do it, and tell the answer."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a unit of work, as a value that prints well."""
+    """One call of a unit of work."""
 
     method: str
     arguments: tuple[object, ...]
@@ -74,6 +85,7 @@ class Put:
 
 scopes = st.sampled_from(SCOPES)
 ids = st.integers(1, NUMBERS).map(numbered_id)
+plan_ids = st.sampled_from(PLANS)
 id_lists = st.lists(ids, max_size=4, unique=True)
 
 
@@ -210,7 +222,7 @@ events = st.builds(
 def plans(draw: st.DrawFn, scope: Scope) -> ForgettingPlan:
     """Draw a plan, somewhere on its way."""
     steps = draw(id_lists)
-    name = PlanId(numbered_id(draw(st.integers(901, 902))))
+    name = draw(plan_ids)
     return make_plan(
         scope,
         steps,
@@ -221,10 +233,22 @@ def plans(draw: st.DrawFn, scope: Scope) -> ForgettingPlan:
 
 
 @cache
-def call_lists(scope: Scope) -> st.SearchStrategy[list[Call | Put]]:
+def call_lists(scope: Scope) -> st.SearchStrategy[list[Act]]:
     """Draw the writes of one unit of work."""
     single = _single_calls(scope)
-    return st.lists(st.builds(Put, entries(scope)) | single | single, min_size=1, max_size=4)
+    act = st.builds(Put, entries(scope)) | single | single | _forgetting(scope)
+    return st.lists(act, min_size=1, max_size=4)
+
+
+def _forgetting(scope: Scope) -> st.SearchStrategy[Act]:
+    here = st.just(scope)
+    acts: tuple[st.SearchStrategy[Act], ...] = (
+        st.builds(Plan, here, plan_ids),
+        st.builds(Forget, here, plan_ids, st.integers(1, 3)),
+        st.builds(Undo, here, plan_ids),
+        st.builds(Restore, here, id_lists),
+    )
+    return st.one_of(*acts)
 
 
 def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
@@ -244,6 +268,7 @@ def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
         "log_turn": st.tuples(here, session, moments),
         "end_session": st.tuples(here, session, moments),
         "erase": st.tuples(here, id_lists, moments),
+        "set_meta": st.tuples(st.sampled_from(SETTINGS), st.sampled_from(("red", "红色", ""))),
     }
     often = ("transition", "transition", "put_vectors", "erase")
     return st.sampled_from((*often, *arguments)).flatmap(
