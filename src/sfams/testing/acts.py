@@ -1,17 +1,20 @@
-"""Acts of forgetting for the state machine: what the service does with a store, call by call."""
+"""Acts for the state machine: what the service does with a store, call by call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sfams.core.indexing import terms_of
+from sfams.core.keywords import index_terms
 from sfams.core.lifecycle import restorable, restore_transition, undo_transitions
 from sfams.core.plan import Action, ForgettingPlan, PlanState
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import UNDO_WINDOW, Budget, RetentionPolicy
 from sfams.core.record import PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
-from sfams.ports import Transaction, Transition
+from sfams.ports import EmbeddingModel, Staged, Transaction, Transition
+from sfams.testing.builders import make_vector
 from sfams.testing.clock import START
 
 POLICY = RetentionPolicy(
@@ -126,3 +129,50 @@ class Restore:
         lost = [record for record in records if restorable(record, START, UNDO_WINDOW)]
         transaction.transition(self.scope, [restore_transition(r, START) for r in lost], START)
         return [record.id for record in lost]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Make the keyword entries of records anew."""
+
+    scope: Scope
+    ids: Sequence[RecordId]
+
+    def on(self, transaction: Transaction) -> object:
+        """Index what they say; one id is of nobody."""
+        records = transaction.get(self.scope, self.ids)
+        keywords = {record.id: terms_of(record) for record in records}
+        nobody = {RecordId("nobody"): index_terms("nobody")}
+        transaction.put_keywords(self.scope, {**keywords, **nobody})
+        return sorted(keywords)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Lay vectors of a model aside for records, one of them for a text that was said before."""
+
+    scope: Scope
+    model: EmbeddingModel
+    ids: Sequence[RecordId]
+    outdated: bool
+
+    def on(self, transaction: Transaction) -> object:
+        """Stage what is read now; the first of it as if it had changed since."""
+        staged = [
+            Staged(record, None if record.kind == "fact" else make_vector(record.content))
+            for record in transaction.get(self.scope, self.ids)
+        ]
+        if self.outdated and staged:
+            staged[0] = replace(staged[0], record=replace(staged[0].record, content="As it was."))
+        return transaction.stage_vectors(self.model, staged)
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Make a model's staged vectors the current ones."""
+
+    model: EmbeddingModel
+
+    def on(self, transaction: Transaction) -> object:
+        """Adopt, and tell how the records stand then."""
+        return transaction.adopt_vectors(self.model)

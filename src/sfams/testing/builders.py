@@ -30,7 +30,7 @@ from sfams.core.record import (
 )
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
-from sfams.ports import Entry
+from sfams.ports import EmbeddingModel, Entry
 from sfams.testing.clock import START
 
 HOME = Scope(("acme", "stellar_ai", "user:alice"))
@@ -38,6 +38,9 @@ HOME = Scope(("acme", "stellar_ai", "user:alice"))
 
 DIMENSION = 8
 """Length of built vectors."""
+
+MODELS = tuple(EmbeddingModel(name, DIMENSION) for name in ("mini-a", "mini-b"))
+"""Models between which built records are reindexed."""
 
 
 class RecordFields(TypedDict, total=False):

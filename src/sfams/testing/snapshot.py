@@ -16,6 +16,7 @@ from sfams.core.record import MemoryRecord, Relation
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewRow
 from sfams.ports import Reader
+from sfams.testing.builders import MODELS
 
 EVERYTHING = Filter(statuses=(), expired=True)
 """Selects all records that are not erased."""
@@ -84,11 +85,19 @@ def snapshot(reader: Reader, scope: Scope, now: datetime) -> Snapshot:
         "history": [plain_event(event) for event in reader.history(scope, (), limit=10**6)],
         "plans": [(name, reader.plan(scope, name)) for name in reader.plans(scope, 10**6)],
         "days": list(reader.active_days(scope)),
+        "staging": _staging(reader),
         "turns": {
             session: reader.turns(scope, session)
             for session in {"", "s-1", "s-2", *(record.source.session for record in records)}
         },
     }
+
+
+def _staging(reader: Reader) -> object:
+    staging = reader.staging()
+    counts = {name: count for name, count in staging.staged.items() if count}
+    unstaged = [{r.id for r in reader.unstaged(model, 10**6)} for model in MODELS]
+    return staging.records, counts, unstaged
 
 
 def _listings(reader: Reader, scope: Scope, now: datetime) -> Snapshot:

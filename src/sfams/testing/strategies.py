@@ -27,9 +27,9 @@ from sfams.core.record import (
     Validity,
 )
 from sfams.core.scope import Scope
-from sfams.ports import Entry, Transaction, Transition, UsageDelta
-from sfams.testing.acts import Forget, Plan, Restore, Undo
-from sfams.testing.builders import entry_of, make_record, make_vector, numbered_id
+from sfams.ports import Entry, PastVersion, Transaction, Transition, UsageDelta
+from sfams.testing.acts import Adopt, Forget, Index, Plan, Restore, Stage, Undo
+from sfams.testing.builders import MODELS, entry_of, make_record, make_vector, numbered_id
 from sfams.testing.clock import START
 from sfams.testing.planning import make_plan
 
@@ -197,6 +197,9 @@ transitions = st.builds(
     st.none() | st.builds(Validity, st.none() | moments, st.none() | moments, st.none() | ids),
 )
 deltas = st.builds(UsageDelta, ids, st.integers(0, 2), st.integers(0, 2), moments)
+past_versions = st.lists(
+    st.builds(PastVersion, st.integers(1, 3), st.sampled_from(TEXTS), moments), max_size=2
+)
 some_vectors = st.sampled_from(TEXTS).map(make_vector)
 missing = st.sampled_from((EmbeddingState.PENDING, EmbeddingState.FAILED))
 
@@ -247,6 +250,9 @@ def _forgetting(scope: Scope) -> st.SearchStrategy[Act]:
         st.builds(Forget, here, plan_ids, st.integers(1, 3)),
         st.builds(Undo, here, plan_ids),
         st.builds(Restore, here, id_lists),
+        st.builds(Index, here, id_lists),
+        st.builds(Stage, here, st.sampled_from(MODELS), id_lists, flags),
+        st.builds(Adopt, st.sampled_from(MODELS)),
     )
     return st.one_of(*acts)
 
@@ -267,6 +273,7 @@ def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
         "advance_plan": st.tuples(plans(scope)),
         "log_turn": st.tuples(here, session, moments),
         "end_session": st.tuples(here, session, moments),
+        "put_versions": st.tuples(here, st.dictionaries(ids, past_versions, max_size=2)),
         "erase": st.tuples(here, id_lists, moments),
         "set_meta": st.tuples(st.sampled_from(SETTINGS), st.sampled_from(("red", "红色", ""))),
     }
