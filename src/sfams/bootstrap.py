@@ -19,15 +19,20 @@ from sfams.core.scope import Scope
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Clock, Embedder, IdSource
 from sfams.providers.bundled import bundled_embedder
+from sfams.providers.deadline import DeadlineEmbedder
+from sfams.providers.fastembed import fastembed_embedder
 from sfams.providers.hashing import HashingEmbedder
+from sfams.providers.model import ModelOptions
 from sfams.providers.none import NoEmbedder
+from sfams.providers.openai_compatible import Endpoint, openai_embedder
+from sfams.providers.sentence_transformers import sentence_transformers_embedder
 from sfams.service import reindexing
 from sfams.service.aio import AsyncMemory
 from sfams.service.embedding import check_model
 from sfams.service.engine import Engine
 from sfams.service.memory import Memory
 from sfams.service.reindexing import ReindexProgress, ReindexReport
-from sfams.settings import Settings
+from sfams.settings import REMOTE, Settings, load_settings, unknown_embedder
 from sfams.stores.sqlite import SqliteStore
 
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {
@@ -74,8 +79,9 @@ def open_memory(
     Args:
         path: The file; ":memory:" for one that vanishes with the process.
         scope: Whose memory, as "acme/alice" or ("acme", "alice").
-        embedder: "bundled" (multilingual, offline), "hashing" (no model), "none" (keywords only), or your
-            own `Embedder`.
+        embedder: "bundled" (multilingual, offline), "hashing" (no model), "none" (keywords only),
+            "openai:MODEL", "sentence-transformers:MODEL" or "fastembed:MODEL" (extras; the settings name
+            endpoint, key and prefixes), or your own `Embedder`.
         policy: A preset's name or a `RetentionPolicy`, the default of `plan_forgetting`.
         clock: Tells the time; tests pass a fake one.
         new_id: Makes record ids; the default is UUIDv7.
@@ -160,7 +166,7 @@ def _wire(
     clock: Clock,
     new_id: IdSource | None,
 ) -> Engine:
-    model = _embedder(embedder) if isinstance(embedder, str) else embedder
+    model = make_embedder(embedder) if isinstance(embedder, str) else embedder
     return Engine(
         store=SqliteStore(path),
         embedder=model,
@@ -170,12 +176,27 @@ def _wire(
     )
 
 
-def _embedder(name: str) -> Embedder:
-    make = EMBEDDERS.get(name)
-    if make is None:
-        message = f"embedder: {name!r} is not one of {', '.join(EMBEDDERS)}"
-        raise InvalidInputError(message, field="embedder")
-    return make()
+def make_embedder(name: str, settings: Settings | None = None) -> Embedder:
+    """Make an embedder by name; those of the extras take endpoint, key and prefixes from the settings."""
+    provider, _, model = name.partition(":")
+    if name in EMBEDDERS:
+        return EMBEDDERS[name]()
+    if provider not in REMOTE or not model.strip():
+        raise InvalidInputError(f"embedder: {unknown_embedder(name)}", field="embedder")
+    how = settings or load_settings()
+    options = ModelOptions(
+        dimension=how.embedder_dimension,
+        query_prefix=how.embedder_query_prefix,
+        passage_prefix=how.embedder_passage_prefix,
+    )
+    if provider == "openai":
+        key = None if how.embedder_key is None else how.embedder_key.get_secret_value()
+        where = Endpoint(url=how.embedder_url, key=key, timeout=how.embedder_deadline)
+        made = openai_embedder(model, where, options)
+    else:
+        make = sentence_transformers_embedder if provider != "fastembed" else fastembed_embedder
+        made = make(model, options)
+    return DeadlineEmbedder(made, how.embedder_deadline)
 
 
 def policy_of(settings: Settings) -> RetentionPolicy:
@@ -193,12 +214,10 @@ def build(settings: Settings, *, any_model: bool = False) -> Memory:
 
     Such a memory is searched by keywords, says so, and leaves what is new waiting for a vector.
     """
+    embedder = make_embedder(settings.embedder, settings)
     if any_model:
-        engine = _wire(settings.db, settings.embedder, policy_of(settings), system_clock, Uuid7())
+        engine = _wire(settings.db, embedder, policy_of(settings), system_clock, None)
         return Memory(engine, Scope(settings.scope))
     return open_memory(
-        settings.db,
-        scope=settings.scope,
-        embedder=settings.embedder,
-        policy=policy_of(settings),
+        settings.db, scope=settings.scope, embedder=embedder, policy=policy_of(settings)
     )

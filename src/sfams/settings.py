@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -20,8 +20,17 @@ from sfams.errors import InvalidInputError
 PREFIX = "SFAMS_"
 CONFIG_VARIABLE = "SFAMS_CONFIG"
 DEFAULT_CONFIG = "sfams.toml"
+LOCAL = ("bundled", "hashing", "none")
+REMOTE = ("openai", "sentence-transformers", "fastembed")
+"""Embedders of extras, written before the name of a model."""
 _FOREIGN = {CONFIG_VARIABLE, "SFAMS_DATASETS"}
 """Variables that begin like ours and are not settings (typer's completion is `_SFAMS_COMPLETE`)."""
+
+
+def unknown_embedder(name: str) -> str:
+    """Say which embedders there are."""
+    others = ", ".join(f"{each}:MODEL" for each in REMOTE)
+    return f"{name[:80]!r} is not one of {', '.join(LOCAL)}, {others}"
 
 
 class Settings(BaseSettings):
@@ -31,11 +40,29 @@ class Settings(BaseSettings):
 
     db: Path = Field(Path("sfams.db"), description="The SQLite file that holds the memory.")
     scope: str = Field("default", description="Whose memory: parts joined by /, the tenant first.")
-    embedder: Literal["bundled", "hashing", "none"] = Field(
+    embedder: str = Field(
         "bundled",
         description="bundled: the multilingual model that comes with the package; hashing: no model; "
-        "none: no vectors, keywords only.",
+        "none: keywords only; openai:MODEL, sentence-transformers:MODEL, fastembed:MODEL (extras).",
     )
+    embedder_url: str | None = Field(
+        None, description="Of an OpenAI-compatible endpoint, up to before /embeddings."
+    )
+    embedder_key: SecretStr | None = Field(
+        None, description="Key of the endpoint; without it OPENAI_API_KEY where there is no url."
+    )
+    embedder_dimension: int | None = Field(
+        None,
+        gt=0,
+        description="Length of the model's vectors; without it the model is asked at opening.",
+    )
+    embedder_deadline: float = Field(
+        30.0, gt=0, description="Seconds that an embedder of an extra may take for a call."
+    )
+    embedder_query_prefix: str | None = Field(
+        None, description="Before questions; without it what E5 and BGE models ask for."
+    )
+    embedder_passage_prefix: str | None = Field(None, description="Before memories; likewise.")
     policy: Literal["default", "budget", "classic"] = Field(
         "default", description="The retention policy plans are made with."
     )
@@ -45,6 +72,14 @@ class Settings(BaseSettings):
     budget_tokens: int | None = Field(
         None, ge=0, description="Hot tokens a scope may hold; empty keeps the policy's own budget."
     )
+
+    @field_validator("embedder")
+    @classmethod
+    def _check_embedder(cls, name: str) -> str:
+        provider, colon, model = name.partition(":")
+        if (name in LOCAL) if not colon else (provider in REMOTE and model.strip()):
+            return name
+        raise ValueError(unknown_embedder(name))
 
     @classmethod
     def settings_customise_sources(  # pydantic calls it with these five
@@ -81,9 +116,17 @@ def load_settings(**options: object) -> Settings:
             message = f"{name}: is blank"
             raise InvalidInputError(message, field=name)
     try:
-        return Settings(**given)  # type: ignore[arg-type]  # checked by pydantic
+        return _with_openai_key(Settings(**given))  # type: ignore[arg-type]  # checked by pydantic
     except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(_describe(error)) from error
+
+
+def _with_openai_key(settings: Settings) -> Settings:
+    """Take OpenAI's own variable where no key is given; it goes to no other endpoint."""
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key or settings.embedder_key is not None or settings.embedder_url is not None:
+        return settings
+    return settings.model_copy(update={"embedder_key": SecretStr(key)})
 
 
 def _describe(error: Exception) -> str:

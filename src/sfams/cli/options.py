@@ -43,7 +43,7 @@ class Everywhere(TypedDict, total=False):
         Option(
             "--embedder",
             metavar="NAME",
-            help="bundled, hashing or none (SFAMS_EMBEDDER).",
+            help="bundled, hashing, none, openai:MODEL, ... (SFAMS_EMBEDDER).",
             rich_help_panel=_EVERYWHERE,
         ),
     ]

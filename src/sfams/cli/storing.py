@@ -83,7 +83,10 @@ def reindex(
     require_file(settings)
     with bar(run.out, "Embedding") as shown:
         report = bootstrap.reindex(
-            settings.db, embedder=settings.embedder, force=force, progress=shown.reach
+            settings.db,
+            embedder=bootstrap.make_embedder(settings.embedder, settings),
+            force=force,
+            progress=shown.reach,
         )
     model = f"{report.model} ({report.dimension} dimensions)"
     said = f"Made {report.embedded} of {report.records} vectors with {model}."

@@ -7,7 +7,30 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
+from sfams.core.scope import Scope
+
 logger = logging.getLogger("sfams")
+
+
+class Waiting:
+    """Where records may wait for a vector: any scope until it was looked at, and again after a failure."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self._lock = Lock()
+        self._settled: set[Scope] = set()
+
+    def note(self, scope: Scope) -> None:
+        """Something waits there."""
+        with self._lock:
+            self._settled.discard(scope)
+
+    def take(self, scope: Scope) -> bool:
+        """Tell whether to look there, which the caller then does."""
+        with self._lock:
+            due = scope not in self._settled
+            self._settled.add(scope)
+            return due
 
 
 class Background:

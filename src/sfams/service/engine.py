@@ -15,7 +15,7 @@ from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
 from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store
-from sfams.service.background import Background
+from sfams.service.background import Background, Waiting
 from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
 
@@ -37,6 +37,7 @@ class Engine:
     views: ViewCache = field(default_factory=ViewCache)
     usage: UsageBuffer = field(default_factory=UsageBuffer)
     background: Background = field(default_factory=Background)
+    waiting: Waiting = field(default_factory=Waiting)
 
     def now(self) -> datetime:
         """Read the clock once; a use case passes the answer down."""

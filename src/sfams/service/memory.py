@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Self, TypeVar, Unpack
 
 from sfams.core.context import ContextBlock
@@ -119,8 +120,10 @@ class Memory:
         results = remembering.remember_many(
             self._engine, self.scope, drafts, wait=wait, progress=progress
         )
-        if not wait:
-            self._engine.background.submit(self.embed_pending)
+        if wait:
+            pending.follow_up(self._engine, self.scope, results)
+        else:
+            self._engine.background.submit(partial(pending.catch_up, self._engine, self.scope))
         return results
 
     def embed_pending(self, *, progress: Progress | None = None) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from sfams.core.admission import Outcome
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.indexing import passage_of, terms_of
 from sfams.core.record import EmbeddingState, MemoryRecord, Status
@@ -13,9 +16,34 @@ from sfams.errors import ProviderError
 from sfams.ports import Entry
 from sfams.service.embedding import NOT_OURS, Embedded, claim_model, embed_passages
 from sfams.service.engine import Engine
-from sfams.service.results import Progress
+from sfams.service.results import Progress, RememberResult
+
+logger = logging.getLogger("sfams")
 
 BATCH = 64
+
+
+def follow_up(engine: Engine, scope: Scope, results: Sequence[RememberResult]) -> None:
+    """See to what waits: once the embedder has answered, earlier texts get their vectors in the background.
+
+    A scope is looked at once after opening and once after each failure, so an embedder that is down is
+    never asked by this.
+    """
+    if not all(result.embedded for result in results):
+        engine.waiting.note(scope)
+        return
+    answered = any(result.outcome is not Outcome.DUPLICATE for result in results)
+    if answered and engine.waiting.take(scope):
+        engine.background.submit(partial(catch_up, engine, scope))
+
+
+def catch_up(engine: Engine, scope: Scope) -> None:
+    """Embed what waits in a scope, as a job: an embedder that fails again is noted and logged."""
+    try:
+        embed_pending(engine, scope)
+    except ProviderError as error:
+        engine.waiting.note(scope)
+        logger.warning("records of %s still wait for a vector: %s", scope, error)
 
 
 def embed_pending(engine: Engine, scope: Scope, progress: Progress | None = None) -> int:
