@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from sfams import ports
+from sfams.core.columns import columns_of
 from sfams.core.lifecycle import (
     RESTORE_GRACE,
     Transition,
@@ -25,7 +26,6 @@ from sfams.core.retention import Linear
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError, RecordProtectedError
 from sfams.testing import make_record, numbered_id
-from sfams.testing.columns import columns_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)

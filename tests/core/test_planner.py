@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, columns_of
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import (
@@ -27,7 +27,6 @@ from sfams.core.retention import Linear, Scores
 from sfams.core.scope import Scope
 from sfams.errors import InvalidPolicyError
 from sfams.testing import make_record, numbered_id
-from sfams.testing.columns import columns_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfams.core.columns import columns_of
 from sfams.core.moments import MISSING, NEVER
 from sfams.core.record import MemoryRecord, Usage
 from sfams.core.retention import Linear, RetentionModel, classic, curve, model_from
 from sfams.errors import InvalidInputError, InvalidPolicyError
 from sfams.testing import make_record
-from sfams.testing.columns import columns_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -24,8 +24,43 @@ def app() -> typer.Typer:
     return made
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page goes into the present folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def run(app: typer.Typer, *arguments: str) -> Result:
     return runner.invoke(app, ["demo", "--embedder", "hashing", *arguments])
+
+
+def test_a_page_is_written_unless_it_would_cover_something_else(
+    app: typer.Typer, tmp_path: Path
+) -> None:
+    page = tmp_path / "sfams-demo.html"
+    result = run(app)
+    assert f"why it went: {page.name}" in result.stdout
+    first = page.read_text("utf-8")
+    assert first.startswith("<!doctype html>")
+    assert json.loads(run(app, "--json").stdout)["page"] == page.name  # ours is written anew
+    page.write_text("my own notes")
+    kept = run(app)
+    assert kept.exit_code == 0
+    assert "stays as it is" in kept.stderr
+    assert page.read_text("utf-8") == "my own notes"
+    elsewhere = tmp_path / "other.html"
+    run(app, "--html", str(elsewhere))
+    assert elsewhere.read_text("utf-8") == first
+
+
+def test_where_no_page_can_be_written_the_demo_still_succeeds(
+    app: typer.Typer, tmp_path: Path
+) -> None:
+    result = run(app, "--html", str(tmp_path / "absent" / "page.html"))
+    assert result.exit_code == 0
+    assert "no page was written" in result.stderr
+    assert json.loads(run(app, "--no-html", "--json").stdout)["page"] is None
+    assert not list(tmp_path.glob("*.html"))
 
 
 def test_the_page_shows_plan_answers_comparison_and_undo(app: typer.Typer, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, columns_of
 from sfams.core.moments import to_micros
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
@@ -16,7 +16,6 @@ from sfams.core.record import AGING_KINDS, Kind, MemoryRecord, PlanId, Tier, Usa
 from sfams.core.retention import Linear, classic
 from sfams.core.scope import Scope
 from sfams.testing import make_record
-from sfams.testing.columns import columns_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

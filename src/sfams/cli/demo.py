@@ -26,7 +26,11 @@ from sfams.cli.run import Run, add
 from sfams.errors import InvalidInputError
 from sfams.lab.demo import BUDGET, EVERYTHING, SCOPE, SF_AMS, TOKENS, WINDOW, run_demo
 from sfams.lab.history import read_turns
+from sfams.lab.page import MARK, render
 from sfams.lab.report import Answer, Asked, DemoReport, PlanReport, SystemTotal
+
+PAGE = Path("sfams-demo.html")
+"""Where the page goes unless told otherwise."""
 
 _ROWS = 12
 _PROSE = 78
@@ -47,12 +51,17 @@ def demo(
     tokens: Annotated[
         int, Option("--tokens", min=1, help="Tokens of context for a question.")
     ] = TOKENS,
+    html: Annotated[Path, Option("--html", metavar="FILE", help="Where the page goes.")] = PAGE,
+    no_html: Annotated[bool, Option("--no-html", help="Write no page.")] = False,
 ) -> None:
     """Replay three months of a bilingual project: forget, ask, compare, undo.
+
+    The same is written as a page: timeline, retention curves, and why each memory went.
 
     Examples:
         sfams demo
         sfams demo --budget 30 --keep harbour.db
+        sfams demo --html out/demo.html --json
     """
     if run.options.get("db") or run.options.get("scope"):
         message = "db: the demo makes a memory of its own; --keep FILE keeps it"
@@ -62,7 +71,27 @@ def demo(
     with _place(keep) as path, _progress(run.out) as advance:
         report = run_demo(path, embedder=embedder, budget=budget, tokens=tokens, progress=advance)
     seconds = time.perf_counter() - started
-    run.out.result(report.to_json(), *_page(report), *_farewell(seconds, keep, embedder))
+    page = None if no_html else _write_page(run, report, html)
+    document = {**report.to_json(), "page": None if page is None else str(page)}
+    run.out.result(document, *_page(report), *_farewell(seconds, keep, embedder), *_where(page))
+
+
+def _write_page(run: Run, report: DemoReport, file: Path) -> Path | None:
+    """Write the page; where that cannot be, say so: the demo itself has succeeded."""
+    try:
+        if file.exists() and MARK not in file.read_text("utf-8", "replace")[:2000]:
+            run.out.warn([f"{file} is not a page of the demo and stays as it is; --html FILE"])
+            return None
+        file.write_text(render(report), "utf-8")
+    except OSError as error:
+        run.out.warn([f"no page was written to {file}: {error.strerror}"])
+        return None
+    return file
+
+
+def _where(page: Path | None) -> Iterator[RenderableType]:
+    if page is not None:
+        yield Text(f"\nThe same as a page, with every memory and why it went: {page}")
 
 
 @contextmanager

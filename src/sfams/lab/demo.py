@@ -35,6 +35,7 @@ from sfams.lab.report import (
     SystemTotal,
     Undo,
 )
+from sfams.lab.story import tell
 from sfams.ports import Embedder, ScopeStats
 from sfams.service.memory import Memory
 
@@ -107,7 +108,7 @@ def run_demo(
             everything.take(session, forgetting=False)
         clock.moment = ASKED_AT
         bench = _Bench(kept, everything, tokens)
-        sizes = bench.sizes(len(turns))
+        sizes, story = bench.sizes(len(turns)), tell(kept.memory, kept.turns, ASKED_AT)
         asked = tuple(bench.ask(question) for question in read_questions())
         return DemoReport(
             embedder=embedder.model_id,
@@ -120,6 +121,7 @@ def run_demo(
             asked=asked,
             systems=bench.totals(asked),
             undo=last.undo(kept),
+            story=story,
         )
 
 

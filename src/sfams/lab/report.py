@@ -9,6 +9,7 @@ from datetime import datetime
 from sfams.core.moments import format_moment
 from sfams.core.record import JsonValue
 from sfams.lab.history import Question
+from sfams.lab.story import Story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +136,7 @@ class DemoReport:
     asked: tuple[Asked, ...]
     systems: tuple[SystemTotal, ...]
     undo: Undo
+    story: Story
 
     def to_json(self) -> dict[str, JsonValue]:
         """Write everything as JSON values, moments as ISO 8601."""
