@@ -7,7 +7,6 @@ must be what the acknowledged calls make, with the one that was cut short either
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections import Counter
@@ -31,6 +30,7 @@ from tests.support.crash_ledger import (
     steps_done,
 )
 from tests.support.killing import INSIDE, At, Killer, Marker, Phase, Point
+from tests.support.processes import forking
 
 import sfams
 from sfams.core.plan import PlanState
@@ -98,10 +98,7 @@ def tell(pipe: Connection, memory: sfams.Memory, ledger: Ledger, op: Op) -> None
 
 def run_to_its_end(task: Task, path: Path, ledger: Ledger, marker: Marker) -> Story:
     """Start a process, listen until it is dead, and make sure that it was killed."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        [__name__, "tests.support.killing", "tests.support.crash_ledger"]
-    )
+    context = forking()
     ours, theirs = context.Pipe(duplex=False)
     child = context.Process(target=work, args=(theirs, task, path, ledger, marker))
     started = perf_counter()
