@@ -19,6 +19,9 @@ from tests.support.processes import Worker
 import sfams
 from sfams.errors import StoreError, StoreUnavailableError
 from sfams.service.results import Residue
+from sfams.stores.sqlite import SqliteStore
+from sfams.testing.builders import HOME, make_entry, numbered_id
+from sfams.testing.clock import START
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 PAGE = 4096
@@ -228,3 +231,37 @@ def test_a_reading_of_a_damaged_page_says_what_to_do(
             with pytest.raises(StoreError, match="is damaged; restore a backup"):
                 act()
         assert {problem.check for problem in memory.doctor().problems} >= {"integrity"}
+
+
+def test_rows_that_a_page_once_held_are_erased_too(tmp_path: Path) -> None:
+    """SQLite leaves copies behind when it spreads a full page; this history of writes makes one."""
+    path, random = tmp_path / "memory.db", Random(3)
+    store = SqliteStore(path)
+    live: list[int] = []
+    erased: list[int] = []
+    for turn in range(120):
+        with store.write() as transaction:
+            new = range(8 * turn, 8 * turn + 8)
+            transaction.insert(
+                [
+                    make_entry(n, content=f"zq{n:05d}x " + "字" * random.randrange(5, 300))
+                    for n in new
+                ]
+            )
+            live += new
+            transaction.replace(
+                [
+                    make_entry(
+                        n, content=f"zr{n:05d}y{turn} " + "改" * random.randrange(5, 300), version=2
+                    )
+                    for n in random.sample(live, min(len(live), 4))
+                ]
+            )
+            going = random.sample(live, 3)
+            transaction.erase(HOME, [numbered_id(n) for n in going], START)
+            live = [n for n in live if n not in going]
+            erased += going
+    assert store.settle()
+    content = path.read_bytes()
+    assert not [n for n in erased if b"zq%05dx" % n in content or b"zr%05dy" % n in content]
+    store.close()

@@ -15,7 +15,10 @@ from sfams.service.memory import Memory
 from sfams.service.results import EraseReceipt, Residue
 
 WORD = "erase"
-RESIDUE = "old pages may hold the text while a reader uses them or the disk is full; run doctor later"
+RESIDUE = (
+    "old pages may hold the text while a reader uses them or the disk is full; "
+    "run doctor --repair later"
+)
 
 
 def register(app: Typer) -> None:

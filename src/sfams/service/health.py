@@ -41,6 +41,7 @@ def check(engine: Engine, *, repair: bool) -> Checkup:
     if hopeless or not repair:
         return Checkup(problems=problems, warnings=tuple(warnings))
     repaired = engine.store.repair(problems)
+    engine.store.settle()  # what an erasure had to leave pending
     embedded = 0
     try:
         for scope in _scopes_waiting(engine):
