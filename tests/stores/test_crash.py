@@ -7,7 +7,6 @@ must be what the acknowledged calls make, with the one that was cut short either
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections import Counter
@@ -21,25 +20,21 @@ from time import perf_counter
 import pytest
 from tests.support.crash_ledger import (
     Answer,
-    Known,
     Ledger,
     Op,
     call,
     choose,
     open_at,
     seen,
-    steps_done,
 )
+from tests.support.crash_verdict import settle, use_small_chunks
 from tests.support.killing import INSIDE, At, Killer, Marker, Phase, Point
+from tests.support.processes import forking
 
 import sfams
-from sfams.core.plan import PlanState
-from sfams.service import forgetting, remembering
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
-CHUNK = 3
-"""Steps of a plan, and texts of a batch, in one transaction: small, so that there are many."""
 KILLS_PER_FILE = 10
 
 
@@ -69,7 +64,7 @@ class Story:
 
 def work(pipe: Connection, task: Task, path: Path, ledger: Ledger, marker: Marker) -> None:
     """Make calls until the end comes."""
-    forgetting.CHUNK = remembering.CHUNK = CHUNK
+    use_small_chunks()
     random = Random(task.seed)
     killer = Killer(marker, task.point, random)
     killer.armed = task.new_file
@@ -98,10 +93,7 @@ def tell(pipe: Connection, memory: sfams.Memory, ledger: Ledger, op: Op) -> None
 
 def run_to_its_end(task: Task, path: Path, ledger: Ledger, marker: Marker) -> Story:
     """Start a process, listen until it is dead, and make sure that it was killed."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        [__name__, "tests.support.killing", "tests.support.crash_ledger"]
-    )
+    context = forking()
     ours, theirs = context.Pipe(duplex=False)
     child = context.Process(target=work, args=(theirs, task, path, ledger, marker))
     started = perf_counter()
@@ -135,11 +127,11 @@ def check_after(story: Story, path: Path, ledger: Ledger, random: Random) -> str
         ledger.book(op, answer)
     memory = open_at(path, ledger)
     found = seen(memory)
-    fate = settle_what_was_begun(story.begun, memory, ledger, found)
+    fate = settle(story.begun, memory, ledger, found)
     assert seen(memory) == ledger.known
     problems = memory.doctor().problems
     assert {each.check for each in problems} <= ({"pending"} if ledger.waiting else set())
-    if problems:
+    if problems or (story.begun and story.begun.verb == "erase"):  # it finishes an erasure too
         assert memory.doctor(repair=True).healthy
         ledger.waiting = False
     go_on = Op("remember", texts=ledger.new_texts(random))
@@ -151,66 +143,6 @@ def check_after(story: Story, path: Path, ledger: Ledger, random: Random) -> str
     for text in ledger.erased:
         assert text.split()[0].encode() not in left[path.name]
     return fate
-
-
-def settle_what_was_begun(
-    op: Op | None, memory: sfams.Memory, ledger: Ledger, found: dict[str, Known]
-) -> str:
-    """Enter the call that was cut short if it was done; half of it must not be."""
-    if op is None:
-        assert found == ledger.known
-        return "none was open"
-    if op.verb.startswith("remember"):
-        return settle_remembering(op, ledger, found)
-    if op.verb == "plan":
-        return settle_plan(memory, ledger, found)
-    if op.verb == "forget":
-        return settle_forgetting(op, memory, ledger, found)
-    if found == ledger.known:
-        return "not done"
-    ledger.book(op, ())
-    assert found == ledger.known
-    return "done"
-
-
-def settle_remembering(op: Op, ledger: Ledger, found: dict[str, Known]) -> str:
-    """Of many texts, whole chunks in their order."""
-    ids = {known.content: each for each, known in found.items()}
-    stored = [text for text in op.texts if text in ids]
-    assert stored == list(op.texts[: len(stored)])
-    assert len(stored) % CHUNK == 0 or len(stored) == len(op.texts)
-    if not stored:
-        assert found == ledger.known
-        return "not done"
-    ledger.book(op._replace(texts=tuple(stored)), tuple(ids[text] for text in stored))
-    assert found == ledger.known
-    return "done" if len(stored) == len(op.texts) else "done in part"
-
-
-def settle_plan(memory: sfams.Memory, ledger: Ledger, found: dict[str, Known]) -> str:
-    assert found == ledger.known
-    for plan_id in memory.plans():
-        if plan_id not in ledger.plans:
-            steps = tuple((s.record_id, s.action.value) for s in memory.plan(plan_id).steps)
-            ledger.book(Op("plan"), ((plan_id, ""), *steps))
-            return "done"
-    return "not done"
-
-
-def settle_forgetting(op: Op, memory: sfams.Memory, ledger: Ledger, found: dict[str, Known]) -> str:
-    """The plan's cursor tells exactly what was done; the same call finishes it."""
-    (plan_id,) = op.ids
-    plan = memory.plan(plan_id)
-    before = ledger.copy()
-    before.book(op, steps_done(memory, plan_id))
-    assert found == before.known
-    if plan.state is not PlanState.APPLIED:
-        memory.forget(plan_id)
-    ledger.book(op, steps_done(memory, plan_id))
-    assert memory.plan(plan_id).cursor == len(plan.steps)
-    if plan.state is PlanState.APPLYING:
-        return "done in part, then finished"
-    return "done" if plan.state is PlanState.APPLIED else "not done, then done"
 
 
 def tasks(random: Random) -> list[Task]:

@@ -9,6 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
+from tests.support.faults import Fault
+from tests.support.mutants_of_reading import READING
+from tests.support.mutants_of_writing import (
+    WRITING,
+    AdvancesAnything,
+    ComplainsOfNothing,
+    ErasingKeepsVersions,
+    ForgetsTurnsAtTheEnd,
+    LogOfWhatIsThere,
+    ResetsUsage,
+)
 
 from sfams.core.columns import Columns
 from sfams.core.events import MemoryEvent
@@ -18,6 +29,7 @@ from sfams.core.query import Filter, Order, Page
 from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
+from sfams.errors import SfamsError
 from sfams.ports import Entry, Reader, Store, Transaction, Transition, UsageDelta
 from sfams.stores.dict_state import State
 from sfams.stores.memory import DictStore, DictTransaction
@@ -347,6 +359,68 @@ MUTANTS = [
 ]
 
 
+ALSO: dict[type[DictTransaction] | type[DictStore], tuple[str, ...]] = {
+    AllowsTwins: (
+        "test_a_batch_is_held_to_it_too",
+        "test_a_record_that_is_not_live_frees_its_content",
+        "test_an_id_is_given_once",
+        "test_defaults_come_back",
+        "test_errors_do_not_quote_the_memory",
+        "test_hashes_lead_to_live_records",
+        "test_many_records_are_erased_at_once",
+        "test_of_two_that_say_the_same_one_wins",
+        "test_only_the_named_records_change",
+        "test_replacing_an_unknown_record_is_refused",
+        "test_replacing_into_a_twin_is_refused",
+        "test_scopes_may_hold_the_same",
+    ),
+    GetsFromAnyScope: (
+        "test_a_chain_of_links_keeps_its_order",
+        "test_counters_add_up",
+        "test_each_field_changes_alone",
+        "test_links_are_made_once_and_taken_away_once",
+        "test_links_change_no_version",
+        "test_other_scopes_are_free",
+        "test_records_come_in_the_order_asked_for",
+        "test_replaced_entities_and_tags_leave_nothing_behind",
+        "test_the_callers_values_are_parted_from_the_store",
+        "test_two_twins_may_change_places",
+        "test_usage_is_erased_too",
+        "test_vectors_may_come_later",
+    ),
+    CommitsInSpiteOfErrors: (
+        "test_a_key_is_given_once",
+        "test_a_plan_that_was_rolled_back_was_never_there",
+        "test_a_unit_of_work_inside_another_is_refused",
+        "test_two_writers_lose_nothing",
+        "test_what_is_over_is_over",
+    ),
+    BumpsVersionOnUse: ("test_other_writes_do_not",),
+    ColumnsOfOnePage: ("test_a_twin_counts_while_it_lives",),
+    ErasesInAnyScope: ("test_scopes_may_use_the_same_id",),
+    ErasingKeepsDetails: ("test_no_trace_is_left",),
+    ErasingKeepsRelations: ("test_an_id_may_come_again",),
+    FeedMissesTransitions: ("test_following_equals_reloading_through_a_long_history",),
+    KeepsTheOldVector: ("test_two_records_may_change_texts",),
+    LosesTheLastPage: ("test_a_page_goes_on_where_a_vanished_record_stood",),
+    RoundsImportance: ("test_every_field_comes_back",),
+    RoundsPlans: ("test_advancing_keeps_the_steps", "test_saving_again_writes_it_whole"),
+    TurnsUsageBack: ("test_shown_and_used_are_counted_apart",),
+    ComplainsOfNothing: ("test_everything_outlives_a_restart",),
+    ResetsUsage: ("test_a_replaced_record_is_new_throughout",),
+    LogOfWhatIsThere: ("test_the_log_is_read_page_by_page",),
+}
+FAULTS = [
+    *READING,
+    *WRITING,
+    *(Fault(f"{store.__name__}-{test}", store, test) for store in ALSO for test in ALSO[store]),
+]
+"""More of them, each with a test that may have many cases: one of these must notice."""
+
+UNTRIED = {"test_readers_see_whole_units_of_work"}
+"""A race, which no mutant loses every time."""
+
+
 def run(mutant: Mutant, store: Store) -> None:
     getattr(Suite(), mutant.test)(store, *mutant.arguments)
 
@@ -362,9 +436,47 @@ def test_the_sound_store_passes(mutant: Mutant) -> None:
     run(mutant, DictStore())
 
 
+def cases(test: str) -> list[tuple[object, ...]]:
+    """Expand a test's parameters."""
+    found: list[tuple[object, ...]] = [
+        (PAIR,) if test == "test_other_scopes_change_nothing" else ()
+    ]
+    for mark in getattr(getattr(Suite, test), "pytestmark", ()):
+        names, values = mark.args
+        several = not isinstance(names, str)
+        found = [(*f, *value) if several else (*f, value) for f in found for value in values]
+    return found
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.name)
+def test_the_suite_notices_this_too(fault: Fault) -> None:
+    for arguments in cases(fault.test):
+        mutant = Mutant(fault.store, fault.test, arguments)
+        try:
+            run(mutant, mutant.make())
+        except (AssertionError, pytest.fail.Exception, SfamsError, ValueError):
+            return
+    pytest.fail(f"nobody noticed {fault.name}")
+
+
+def test_every_promise_has_a_mutant() -> None:
+    """A test that no broken store has ever failed may be one that cannot fail."""
+    tried = {mutant.test for mutant in MUTANTS} | {fault.test for fault in FAULTS}
+    assert {name for name in dir(Suite) if name.startswith("test_")} - tried == UNTRIED
+
+
 @pytest.mark.parametrize(
     "faulty",
-    [FeedMissesTransitions, FeedHidesErased, ErasingKeepsRelations, ColdKeywordsOutliveDeletion],
+    [
+        FeedMissesTransitions,
+        FeedHidesErased,
+        ErasingKeepsRelations,
+        ColdKeywordsOutliveDeletion,
+        AdvancesAnything,
+        ErasingKeepsVersions,
+        ForgetsTurnsAtTheEnd,
+        ResetsUsage,
+    ],
 )
 def test_the_state_machine_notices(faulty: type[DictTransaction]) -> None:
     searching = settings(

@@ -15,7 +15,10 @@ from sfams.service.memory import Memory
 from sfams.service.results import EraseReceipt, Residue
 
 WORD = "erase"
-RESIDUE = "a reader still uses old pages that may hold the text; run doctor when it has gone"
+RESIDUE = (
+    "old pages may hold the text while a reader uses them or the disk is full; "
+    "run doctor --repair later"
+)
 
 
 def register(app: Typer) -> None:

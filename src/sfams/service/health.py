@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sfams.core.scope import Scope
-from sfams.errors import ProviderError, StoreUnavailableError
+from sfams.errors import ProviderError, StoreError, StoreUnavailableError
 from sfams.ports import Problem
 from sfams.service.embedding import build_note, model_warning
 from sfams.service.engine import Engine
@@ -30,14 +30,18 @@ class Checkup:
 def check(engine: Engine, *, repair: bool) -> Checkup:
     """Check the store, records that wait for a vector included; with `repair`, mend and check again.
 
-    A store that can be read but not written is checked all the same, and named among the problems.
+    A store that cannot be written, or not be read to its end, is checked as far as it goes, and that is
+    named among the problems. A damaged one is not repaired: what it says cannot be trusted.
     """
     unwritable = _unwritable(engine)
     problems = (*unwritable, *_find(engine))
-    warnings = [note for note in (model_warning(engine), build_note(engine)) if note]
-    if unwritable or not repair:
+    hopeless = any(problem.scope is None and not problem.repair for problem in problems)
+    notes = () if hopeless else (model_warning(engine), build_note(engine))
+    warnings = [note for note in notes if note]
+    if hopeless or not repair:
         return Checkup(problems=problems, warnings=tuple(warnings))
     repaired = engine.store.repair(problems)
+    engine.store.settle()  # what an erasure had to leave pending
     embedded = 0
     try:
         for scope in _scopes_waiting(engine):
@@ -58,12 +62,24 @@ def _unwritable(engine: Engine) -> tuple[Problem, ...]:
         if not engine.flush_usage():
             with engine.store.write():
                 pass
-    except StoreUnavailableError as error:
+    except StoreError as error:
         return (Problem("writing", None, (), f"the store cannot be written now: {error}"),)
     return ()
 
 
 def _find(engine: Engine) -> tuple[Problem, ...]:
+    found: list[Problem] = []
+    try:
+        found += engine.store.check()
+        found += _waiting(engine)
+    except StoreUnavailableError:
+        raise
+    except StoreError as error:
+        found.append(Problem("reading", None, (), f"the store cannot be read: {error}"))
+    return tuple(found)
+
+
+def _waiting(engine: Engine) -> list[Problem]:
     waiting: list[Problem] = []
     with engine.store.read() as reader:
         for scope in reader.scopes():
@@ -72,7 +88,7 @@ def _find(engine: Engine) -> tuple[Problem, ...]:
                 ids = tuple(record.id for record in records)
                 message = f"{len(ids)} record(s) wait for a vector; keywords find them"
                 waiting.append(Problem("pending", scope, ids, message, "embed them"))
-    return (*engine.store.check(), *waiting)
+    return waiting
 
 
 def _scopes_waiting(engine: Engine) -> list[Scope]:

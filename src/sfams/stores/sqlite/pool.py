@@ -181,10 +181,15 @@ class FilePool:
             self._turn.release()
 
     def settle(self) -> bool:
-        """Empty the WAL into the file; False while a reader still needs it."""
+        """Write the file anew and empty the WAL into it; False while a reader still needs it.
+
+        `secure_delete` overwrites what is deleted, but not the copies that are left in the free part of a
+        page when SQLite has moved rows to its neighbours.
+        """
         with self._my_turn() as connection:
             connection.set_busy_timeout(_SETTLE_WAIT)
             try:
+                connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except (apsw.BusyError, apsw.LockedError):
                 return False
