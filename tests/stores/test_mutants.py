@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.support.faults import Fault
 from tests.support.mutants_of_reading import READING
+from tests.support.mutants_of_reindexing import REINDEXING
 from tests.support.mutants_of_writing import (
     WRITING,
     AdvancesAnything,
@@ -413,6 +414,7 @@ ALSO: dict[type[DictTransaction] | type[DictStore], tuple[str, ...]] = {
 FAULTS = [
     *READING,
     *WRITING,
+    *REINDEXING,
     *(Fault(f"{store.__name__}-{test}", store, test) for store in ALSO for test in ALSO[store]),
 ]
 """More of them, each with a test that may have many cases: one of these must notice."""
@@ -480,7 +482,7 @@ def test_every_promise_has_a_mutant() -> None:
 )
 def test_the_state_machine_notices(faulty: type[DictTransaction]) -> None:
     searching = settings(
-        max_examples=100,
+        max_examples=300,
         phases=[Phase.generate],
         database=None,
         deadline=None,

@@ -17,7 +17,8 @@ from sfams.core.record import MemoryRecord, RecordId, Status, Tier, Usage
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError, NotFoundError
 from sfams.ports import Entry, Problem, Reader, Transaction
-from sfams.stores.dict_reader import DictReader, State
+from sfams.stores.dict_reader import DictReader
+from sfams.stores.dict_state import State
 from sfams.stores.memory import DictStore, DictTransaction
 
 # ── Isolation, atomicity, sharing ─────────────────────────────────────────────────────────────────
