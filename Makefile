@@ -16,7 +16,7 @@ BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py benchmarks/*/bench_*.py))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format bench docs wheel lock clean distclean FORCE
+.PHONY: help demo test check format bench bench-peers docs wheel lock clean distclean FORCE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,9 @@ bench: .venv/.dev .venv/.project ## run the benchmarks
 	@test -n "$(BENCHMARKS)" || { echo "make bench: there is no benchmarks/**/bench_*.py" >&2; exit 1; }
 	@for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || exit 1; done
 
+bench-peers: .venv-bench/.peers ## measure SF-AMS beside Chroma and LangGraph's store, in an environment of their own
+	@.venv-bench/bin/python benchmarks/speed/bench_peers.py $(ARGS)
+
 docs: .venv/.dev .venv/.project ## run every example in the documentation
 	@test -d tests/docs || { echo "make docs: there is no tests/docs" >&2; exit 1; }
 	@$(BIN)/python -m pytest tests/docs $(ARGS)
@@ -53,13 +56,14 @@ lock: .venv/.lock ## pin the requirements anew (make lock ARGS=--upgrade)
 	$(LOCK) $(ARGS) pyproject.toml --group build -o requirements/base.txt
 	$(LOCK) $(ARGS) pyproject.toml --group dev -c requirements/base.txt -o requirements/dev.txt
 	$(LOCK) $(ARGS) --group lock -o requirements/lock.txt
+	$(LOCK) $(ARGS) benchmarks/requirements/peers.in -c requirements/base.txt -o benchmarks/requirements/peers.txt
 
 clean: ## remove what builds and tools left
 	rm -rf dist build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
-	rm -rf .venv
+	rm -rf .venv .venv-bench
 
 # ── The environment: one stamp per step, so that nothing unchanged is installed twice ──────────────
 
@@ -95,4 +99,15 @@ endif
 
 .venv/.project: .venv/.base pyproject.toml
 	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv-bench/.peers: requirements/base.txt benchmarks/requirements/peers.txt pyproject.toml
+	@"$(PYTHON)" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' 2>/dev/null || { echo \
+		"make: the sqlite3 of '$(PYTHON)' loads no extensions, which LangGraph's store needs: make PYTHON=/usr/bin/python3 bench-peers" >&2; exit 1; }
+	@test -d .venv-bench || "$(PYTHON)" -m venv .venv-bench
+	@echo "Installing what SF-AMS is measured against (about 400 MB) ..."
+	@PIP_USER=0 PIP_ROOT_USER_ACTION=ignore .venv-bench/bin/python -m pip --disable-pip-version-check install -qq \
+		--require-hashes -r requirements/base.txt -r benchmarks/requirements/peers.txt
+	@PIP_USER=0 PIP_ROOT_USER_ACTION=ignore .venv-bench/bin/python -m pip --disable-pip-version-check install -qq \
+		--no-deps --no-build-isolation -e .
 	@touch $@
