@@ -188,7 +188,7 @@ def one_scope(name: str, folder: Path, size: int) -> dict[str, Any]:
         timed(lambda n=n: system.add("bench", [texts[n]], vectors[n : n + 1]))
         for n in range(size, size + SINGLES)
     ]
-    asked = [n * (size // QUESTIONS) for n in range(QUESTIONS)]
+    asked = [n * size // QUESTIONS for n in range(QUESTIONS)]
     answers = [system.search("bench", texts[n], vectors[n]) for n in asked]
     searches = [timed(lambda n=n: system.search("bench", texts[n], vectors[n])) for n in asked]
     gone = texts[: size // 10]

@@ -66,7 +66,7 @@ def one_scope(folder: Path, size: int) -> dict[str, Any]:
         batch = workload.texts[size : size + 1000]
         batched = timed(lambda: memory.remember_many(batch))
         singles = [timed(lambda t=t: memory.remember(t)) for t in workload.texts[-PROBES:]]
-        asked = [workload.question(n * (size // PROBES)) for n in range(PROBES)]
+        asked = [workload.question(n * size // PROBES) for n in range(PROBES)]
         memory.recall(asked[0])
         warm = [timed(lambda q=q: memory.recall(q)) for q in asked]
         vector = [timed(lambda q=q: memory.recall(q, mode="vector")) for q in asked[:50]]
@@ -91,7 +91,7 @@ def one_scope(folder: Path, size: int) -> dict[str, Any]:
     }
 
 
-def many_scopes(folder: Path, scopes: int = 1000, each: int = 100) -> dict[str, Any]:
+def many_scopes(folder: Path, scopes: int, each: int = 100) -> dict[str, Any]:
     """A thousand small scopes in one file: writing, and recall in one after the other (views cold)."""
     workload = Workload(scopes * each)
     path = folder / "many.db"
@@ -102,7 +102,7 @@ def many_scopes(folder: Path, scopes: int = 1000, each: int = 100) -> dict[str, 
         load = time.perf_counter() - started
         cold = [
             timed(lambda n=n: memory.within(f"bench/{n}").recall(workload.question(n * each)))
-            for n in range(0, scopes, scopes // PROBES)
+            for n in range(0, scopes, max(1, scopes // PROBES))
         ]
         near = memory.within("bench/1")
         near.recall("warm it")
@@ -196,7 +196,7 @@ def _write_meanwhile(path: str, ready: Any, stop: Any, out: Any) -> None:
     out.put(times)
 
 
-def applying(folder: Path, steps: int = 10_000) -> dict[str, Any]:
+def applying(folder: Path, steps: int) -> dict[str, Any]:
     """Apply a plan of 10,000 steps while another process writes; how long do its writes take?"""
     workload = Workload(steps + 100)
     path = folder / "apply.db"
@@ -225,6 +225,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--plan-sizes", default="10000,100000,1000000")
+    parser.add_argument("--scopes", type=int, default=1000, help="scopes of 100 records")
+    parser.add_argument("--steps", type=int, default=10_000, help="steps of a plan that is applied")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     report: dict[str, Any] = {"machine": machine(PACKAGES), "one_scope": [], "plan": []}
@@ -238,8 +240,10 @@ def main() -> None:
         for size in map(int, filter(None, options.sizes.split(","))):
             figures = in_a_process(one_scope, folder, size)
             report["one_scope"].append(say("one scope", figures))
-        report["many_scopes"] = say("many scopes", in_a_process(many_scopes, folder))
-        report["applying"] = say("applying", applying(folder))
+        report["many_scopes"] = say(
+            "many scopes", in_a_process(many_scopes, folder, options.scopes)
+        )
+        report["applying"] = say("applying", applying(folder, options.steps))
         for size in filter(None, options.plan_sizes.split(",")):
             report["plan"].append(say("plan", planning(folder, int(size))))
     text = json.dumps(report, indent=2) + "\n"
