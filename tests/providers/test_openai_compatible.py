@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.embedding_servers import FaultServer, free_port, real_server, vectors
+from tests.support.embedding_servers import (
+    FaultServer,
+    cutting_server,
+    free_port,
+    real_server,
+    vectors,
+)
 
 import sfams
 from sfams.core.query import Calibration
 from sfams.errors import ProviderError, ProviderUnavailableError
 from sfams.providers.bundled import BundledEmbedder
 from sfams.providers.model import MOST_CHARACTERS, ModelEmbedder, ModelOptions
-from sfams.providers.openai_compatible import Endpoint, openai_embedder
+from sfams.providers.openai_compatible import Endpoint, _Caller, openai_embedder
 
 SOME = Calibration(0.1, 0.1)
 
@@ -109,7 +115,8 @@ def test_prefixes_follow_the_family() -> None:
     server = FaultServer(three)
     with server.running() as url:
         for model in ("intfloat/multilingual-e5-base", "BAAI/bge-m3"):
-            made = openai_embedder(model, Endpoint(url=url), ModelOptions(dimension=3))
+            how = ModelOptions(dimension=3, calibration=SOME)
+            made = openai_embedder(model, Endpoint(url=url), how)
             made.embed_passages(["text"])
             made.embed_query("text")
             made.close()
@@ -186,6 +193,65 @@ def test_an_answer_that_is_none_is_an_error(body: Any) -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_text_that_is_refused_does_not_keep_the_others_waiting(
+    status: int, tmp_path: Path
+) -> None:
+    server = FaultServer(
+        lambda texts: (status, {}) if any("refused" in each for each in texts) else three(texts)
+    )
+    with server.running() as url, sfams.open(tmp_path / "m.db", embedder=embedder(url)) as memory:
+        texts = ["It is taken.", "It is refused.", "It is taken too.", "And so is this one."]
+        results = memory.remember_many(texts)
+        assert [result.embedded for result in results] == [True, False, True, True]
+        assert "keywords find them" in results[1].warnings[0]
+        assert memory.stats().vectors == 3
+
+
+def test_an_endpoint_that_refuses_everything_is_not_asked_for_each_text() -> None:
+    server = FaultServer(lambda _: (400, {}))
+    with server.running() as url:
+        made = embedder(url)
+        with pytest.raises(ProviderError, match="400"):
+            made.embed_passages([f"text {n}" for n in range(64)])
+        made.close()
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"],
+    ids=["before the answer", "inside the answer"],
+)
+def test_a_cut_connection_is_retryable(head: bytes) -> None:
+    with cutting_server(head) as url:
+        made = embedder(url)
+        with pytest.raises(ProviderUnavailableError, match="cannot be reached"):
+            made.embed_query("text")
+        made.close()
+
+
+def test_the_key_goes_to_openai_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere.example/v1")
+    client = _Caller("some-model", Endpoint(key="sk-secret"))._connected()
+    assert str(client.base_url) == "https://api.openai.com/v1/"
+    client.close()
+
+
+def test_a_key_is_trimmed_and_one_that_is_none_is_refused_without_repeating_it() -> None:
+    server = FaultServer(three)
+    with server.running() as url:
+        how = ModelOptions(dimension=3, calibration=SOME)
+        made = openai_embedder("m", Endpoint(url=url, key=" sk-secret\n"), how)
+        made.embed_query("text")
+        made.close()
+    assert server.headers[0]["authorization"] == "Bearer sk-secret"
+    for key in ("sk-秘密", "sk\nsecret"):
+        with pytest.raises(sfams.InvalidInputError, match="embedder_key") as caught:
+            openai_embedder("m", Endpoint(key=key))
+        assert key not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("status", "retryable", "said"),
     [
@@ -257,6 +323,39 @@ def test_texts_wait_while_the_endpoint_is_down_and_follow_by_themselves(tmp_path
         memory.flush()
         assert memory.stats().pending == 0
         assert memory.doctor().healthy
+
+
+def test_a_memory_goes_on_while_an_endpoint_hangs(tmp_path: Path) -> None:
+    let_go = threading.Event()
+
+    def hanging(texts: list[str]) -> tuple[int, Any]:
+        assert let_go.wait(60)
+        return three(texts)
+
+    settings = sfams.load_settings(
+        db=tmp_path / "m.db", embedder="openai:some-model", embedder_dimension=3
+    )
+    with FaultServer(hanging).running() as url:
+        settings = settings.model_copy(update={"embedder_url": url, "embedder_deadline": 0.3})
+        with sfams.build(settings) as memory:
+            stored = memory.remember("The gate code is 4417.")
+            asked = memory.recall("gate code")
+            let_go.set()
+    assert not stored.embedded
+    assert "no answer within 0.3 seconds" in stored.warnings[0]
+    assert [hit.record.id for hit in asked] == [stored.id]
+    assert "by keywords only" in asked.warnings[0]
+
+
+def test_the_first_vector_is_compared_by_the_measured_calibration(tmp_path: Path) -> None:
+    with real_server() as url:
+        remote = openai_embedder("multilingual-e5-small", Endpoint(url=url))
+        assert remote.calibration.mean == 0.2
+        with sfams.open(tmp_path / "m.db", embedder=remote) as memory:
+            memory.remember("Billing runs on PostgreSQL.", wait=False)
+            assert remote.calibration.mean == 0.2
+            memory.remember("The dentist moved me to Monday.")
+            assert 0.5 < remote.calibration.mean < 0.9
 
 
 def test_a_failing_background_job_is_logged_in_one_line(

@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -77,6 +77,10 @@ class FaultServer:
                 fault.headers.append({name.lower(): text for name, text in self.headers.items()})
                 status, body = fault.answer(request["input"])
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
+                with suppress(ConnectionError):  # whoever asked may have given up
+                    self.reply(status, data)
+
+            def reply(self, status: int, data: bytes) -> None:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
@@ -98,6 +102,23 @@ class FaultServer:
             server.shutdown()
             thread.join()
             server.server_close()
+
+
+@contextmanager
+def cutting_server(head: bytes) -> Iterator[str]:
+    """Take a request, send `head` and cut the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def cut() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(head)
+
+        thread = threading.Thread(target=cut, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        thread.join(10)
 
 
 def vectors(rows: list[list[float]]) -> Any:

@@ -34,9 +34,7 @@ class DeadlineEmbedder:
         self._seconds = seconds
         self._lock = Lock()
         self._stuck = 0
-        self._answered = False
         self._dimension: int | None = None
-        self._calibration: Calibration | None = None
 
     @property
     def model_id(self) -> str:
@@ -52,25 +50,16 @@ class DeadlineEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """The inner embedder's; asked until it has given a vector, for it may be a guess before."""
-        if self._calibration is not None:
-            return self._calibration
-        found = self._timed(lambda: self._inner.calibration)
-        if self._answered:
-            self._calibration = found
-        return found
+        """The inner embedder's, read without a deadline: it must not ask the model."""
+        return self._inner.calibration
 
     def embed_passages(self, texts: Sequence[str], /) -> Vector:
         """Embed memories, or raise `ProviderUnavailableError` when the time is over."""
-        vectors = self._timed(lambda: self._inner.embed_passages(texts))
-        self._answered = True
-        return vectors
+        return self._timed(lambda: self._inner.embed_passages(texts))
 
     def embed_query(self, text: str, /) -> Vector:
         """Embed a question, or raise `ProviderUnavailableError` when the time is over."""
-        vector = self._timed(lambda: self._inner.embed_query(text))
-        self._answered = True
-        return vector
+        return self._timed(lambda: self._inner.embed_query(text))
 
     def close(self) -> None:
         """Close the inner embedder; calls that were given up are not waited for."""

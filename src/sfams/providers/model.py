@@ -7,8 +7,7 @@ nothing to do with each other. The providers in this folder say how a text is en
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from threading import Lock
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -25,9 +24,8 @@ Encode = Callable[[Sequence[str]], Vector]
 MOST_CHARACTERS: Final = 8_000
 """Of a text; models read some 512 to 8,192 tokens and many servers refuse more instead of cutting."""
 
-_UNKNOWN: Final = Calibration(
-    0.2, 0.1
-)  # until a model has answered once; nothing is compared before
+_UNKNOWN: Final = Calibration(0.2, 0.1)
+"""Until a model has answered; nothing is compared before."""
 _LEAST: Final = 1e-12
 
 
@@ -109,19 +107,11 @@ class ModelEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Cosine of a question and an unrelated statement: given, or measured at first use.
+        """Cosine of a question and an unrelated statement: given, or measured before the first vector.
 
-        A model that cannot be asked has a guess until it can: it ranks nothing meanwhile.
+        Asks nobody. A model that has given no vector yet has a guess: there is nothing to compare.
         """
-        if self._options.calibration is not None:
-            return self._options.calibration
-        with self._learned.lock:
-            if self._learned.calibration is None:
-                try:
-                    self._learned.calibration = self._measured()
-                except ProviderError:
-                    return _UNKNOWN
-            return self._learned.calibration
+        return self._options.calibration or self._learned.calibration or _UNKNOWN
 
     def embed_passages(self, texts: Sequence[str], /) -> Vector:
         """Embed memories: float32, shape (n, dimension), unit rows, zero rows for no direction.
@@ -141,6 +131,13 @@ class ModelEmbedder:
         self._close()
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vector:
+        # Whoever holds a vector compares it: no vector is given before the calibration is known. Not under
+        # a lock, for one call that hangs would hold up all others; measuring twice gives the same.
+        if texts and self._options.calibration is None and self._learned.calibration is None:
+            self._learned.calibration = self._measured()
+        return self._raw(prefix, texts)
+
+    def _raw(self, prefix: str, texts: Sequence[str]) -> Vector:
         ready = [prefix + clean(text)[:MOST_CHARACTERS] for text in texts]
         size = max(1, self._options.batch)
         parts = [self._rows(ready[at : at + size]) for at in range(0, len(ready), size)]
@@ -163,8 +160,8 @@ class ModelEmbedder:
         return _unit_or_zero(raw)
 
     def _measured(self) -> Calibration:
-        asked = self._embed(self._prefixes.query, QUESTIONS)
-        told = self._embed(self._prefixes.passage, STATEMENTS)
+        asked = self._raw(self._prefixes.query, QUESTIONS)
+        told = self._raw(self._prefixes.passage, STATEMENTS)
         cosines = asked @ told.T
         unrelated = cosines[~np.eye(len(QUESTIONS), dtype=np.bool_)]
         deviation = max(float(unrelated.std()), 1e-3)
@@ -177,7 +174,6 @@ class _Learned:
 
     dimension: int = 0
     calibration: Calibration | None = None
-    lock: Lock = field(default_factory=Lock)
 
 
 def _prefixes(model_id: str, options: ModelOptions) -> _Prefixes:

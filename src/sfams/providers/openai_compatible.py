@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from sfams.core.vectors import Vector
-from sfams.errors import ProviderError, ProviderUnavailableError
+from sfams.errors import InvalidInputError, ProviderError, ProviderUnavailableError
 from sfams.providers.model import ModelEmbedder, ModelOptions
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ KNOWN_DIMENSIONS: Final = {
     "text-embedding-ada-002": 1536,
 }
 """Of models whose name means one thing everywhere: a memory opens without asking the endpoint."""
+
+OPENAI: Final = "https://api.openai.com/v1"
+"""Named, for without a url the package would take OPENAI_BASE_URL, and the key would go there."""
+_REFUSED: Final = frozenset({400, 413, 422})  # what the texts may be the cause of
+_HARMLESS: Final = "ok"
 
 _INSTALL: Final = 'install it with `pip install "sf-ams[openai]"`'
 
@@ -53,11 +58,17 @@ def openai_embedder(
     """Embed with a model behind an OpenAI-compatible endpoint; nothing is sent before the first text.
 
     Raises:
+        InvalidInputError: The key holds what no header can.
         ProviderUnavailableError: The `openai` package is not installed.
     """
     if importlib.util.find_spec("openai") is None:
         raise ProviderUnavailableError(f"the package openai is not installed; {_INSTALL}")
     where, how = endpoint or Endpoint(), options or ModelOptions()
+    key = (where.key or "").strip()
+    if not (key.isascii() and key.isprintable()):
+        message = "embedder_key: holds characters that no key has; was something else pasted?"
+        raise InvalidInputError(message, field="embedder_key")
+    where = replace(where, key=key or None)
     known = where.shorten_to or how.dimension or KNOWN_DIMENSIONS.get(model)
     caller = _Caller(model, where)
     how = ModelOptions(
@@ -86,6 +97,32 @@ class _Caller:
             ProviderUnavailableError: Out of reach, overloaded or broken: later may help.
             ProviderError: Refused, or an answer that is none.
         """
+        try:
+            return self._asked(texts)
+        except ProviderError as error:
+            if error.context.get("status") not in _REFUSED or texts == [_HARMLESS]:
+                raise
+            empty = np.full_like(self._asked([_HARMLESS]), np.nan)  # raises where no text would do
+        return self._halved(texts, empty)
+
+    def _halved(self, texts: Sequence[str], empty: Vector) -> Vector:
+        """Ask for the halves of a refused batch, so that one text does not keep the others waiting.
+
+        A text that is refused alone gets a row that is no number: keywords find it.
+        """
+        if len(texts) == 1:
+            return empty
+        parts = []
+        for half in (texts[: len(texts) // 2], texts[len(texts) // 2 :]):
+            try:
+                parts.append(self._asked(half))
+            except ProviderError as error:
+                if error.context.get("status") not in _REFUSED:
+                    raise
+                parts.append(self._halved(half, empty))
+        return np.concatenate(parts)
+
+    def _asked(self, texts: Sequence[str]) -> Vector:
         import openai
 
         dimensions = self._endpoint.shorten_to or openai.omit
@@ -101,7 +138,8 @@ class _Caller:
         ) as error:
             raise ProviderUnavailableError(f"{self._place}: {_reason(error)}") from error
         except openai.OpenAIError as error:
-            raise ProviderError(f"{self._place}: {_reason(error)}") from error
+            status = getattr(error, "status_code", None)
+            raise ProviderError(f"{self._place}: {_reason(error)}", status=status) from error
         except (AttributeError, TypeError) as error:
             message = f"{self._place}: the answer is not a list of embeddings"
             raise ProviderError(message) from error
@@ -125,7 +163,7 @@ class _Caller:
             from openai import OpenAI
 
             self._client = OpenAI(
-                base_url=self._endpoint.url,
+                base_url=self._endpoint.url or OPENAI,
                 api_key=self._endpoint.key or "none",  # a server of one's own wants none
                 timeout=self._endpoint.timeout,
                 max_retries=self._endpoint.retries,

@@ -85,8 +85,8 @@ def _remember_chunk(
 ) -> list[RememberResult]:
     now = engine.now()
     judged = [_judge(engine, draft) for draft in drafts]
+    placed = _place(engine, scope, judged) if wait else [_UNPLACED] * len(judged)
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
-    placed = _place(engine, scope, judged, twin_cosine) if wait else [_UNPLACED] * len(judged)
     items = [_complete(scope, text, place, now) for text, place in zip(judged, placed, strict=True)]
     with engine.store.write() as transaction:
         if any(item.vector is not None for item in items) and not claim_model(engine, transaction):
@@ -146,9 +146,7 @@ def _without_vector(item: Item) -> Item:
     return replace(item, record=record, vector=None, neighbours=(), warning=NOT_OURS)
 
 
-def _place(
-    engine: Engine, scope: Scope, texts: Sequence[_Judged], twin_cosine: float
-) -> list[_Placed]:
+def _place(engine: Engine, scope: Scope, texts: Sequence[_Judged]) -> list[_Placed]:
     """Embed what is not known yet, and find its neighbours. No transaction is open meanwhile."""
     with engine.store.read() as reader:
         known = _known(reader, scope, texts)
@@ -156,7 +154,9 @@ def _place(
     drafts = [texts[i].draft for i in fresh]
     embedded = embed_passages(engine, [index_text(d.source.who, d.content) for d in drafts])
     vectors = {i: v for i, v in zip(fresh, embedded.vectors, strict=True) if v is not None}
-    near = _neighbours(engine, scope, {texts[i].id: v for i, v in vectors.items()}, twin_cosine)
+    # Read only now: an embedder may learn its calibration with its first vector.
+    floor = engine.admission.twin_cosine(engine.embedder.calibration)
+    near = _neighbours(engine, scope, {texts[i].id: v for i, v in vectors.items()}, floor)
     placed = [_UNPLACED] * len(texts)
     for i, state in zip(fresh, embedded.states, strict=True):
         vector = vectors.get(i)
