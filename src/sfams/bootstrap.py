@@ -77,7 +77,7 @@ def open_memory(
     """
     where = Scope(scope)
     rules = preset(policy) if isinstance(policy, str) else policy
-    model = _embedder(embedder) if isinstance(embedder, str) else embedder
+    model = named_embedder(embedder) if isinstance(embedder, str) else embedder
     engine = Engine(
         store=SqliteStore(path),
         embedder=model,
@@ -88,7 +88,12 @@ def open_memory(
     return Memory(engine, where)
 
 
-def _embedder(name: str) -> Embedder:
+def named_embedder(name: str) -> Embedder:
+    """Make an embedder that comes with SF-AMS.
+
+    Raises:
+        InvalidInputError: There is none of this name.
+    """
     make = EMBEDDERS.get(name)
     if make is None:
         message = f"embedder: {name!r} is not one of {', '.join(EMBEDDERS)}"

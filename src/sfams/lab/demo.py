@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from sfams.bootstrap import EMBEDDERS, open_memory
+from sfams.bootstrap import named_embedder, open_memory
 from sfams.core.context import ContextBlock, build_context
 from sfams.core.plan import ForgettingPlan
 from sfams.core.policy import Budget, RetentionPolicy
@@ -90,7 +90,7 @@ def run_demo(
     turns = read_turns()
     with ExitStack() as stack:
         if isinstance(embedder, str):
-            embedder = stack.enter_context(closing(_named(embedder)))
+            embedder = stack.enter_context(closing(named_embedder(embedder)))
         clock = ReplayClock(turns[0].at)
         opened = partial(
             open_memory,
@@ -121,14 +121,6 @@ def run_demo(
             systems=bench.totals(asked),
             undo=last.undo(kept),
         )
-
-
-def _named(name: str) -> Embedder:
-    make = EMBEDDERS.get(name)
-    if make is None:
-        message = f"embedder: {name!r} is not one of {', '.join(EMBEDDERS)}"
-        raise InvalidInputError(message, field="embedder")
-    return make()
 
 
 # ── Replaying ────────────────────────────────────────────────────────────────────────────────────
