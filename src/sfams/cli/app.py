@@ -12,8 +12,8 @@ from typing import Annotated, Any, NoReturn, Unpack
 import typer
 from typer.core import TyperGroup
 
-from sfams.cli import demo as demo_command
 from sfams.cli import (
+    benching,
     erasing,
     forgetting,
     protecting,
@@ -22,6 +22,7 @@ from sfams.cli import (
     sessions,
     storing,
 )
+from sfams.cli import demo as demo_command
 from sfams.cli.exits import guarded
 from sfams.cli.options import Everywhere
 from sfams.cli.run import add_root
@@ -82,6 +83,7 @@ add_root(app, root)
 for family in (remembering, sessions, reading, forgetting, erasing, protecting, storing):
     family.register(app)
 demo_command.register(app)
+benching.register(app)
 
 
 def main() -> NoReturn:
