@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, Unpack, cast
 
@@ -30,6 +31,14 @@ class BenchOptions(TypedDict, total=False):
             metavar="NAME",
             help="Form of the data, where it cannot be told: locomo, locomo-original, beam,"
             " beam-mixed, longmemeval, memdaily, jsonl.",
+        ),
+    ]
+    shuffle_labels: Annotated[
+        bool,
+        Option(
+            "--shuffle-labels",
+            help="Deal the evidence to other units at random first: what is kept must then fall to"
+            " the share of the records that are kept.",
         ),
     ]
     out_file: Annotated[
@@ -117,10 +126,14 @@ def recall(run: Run, dataset: DatasetPath, **options: Unpack[BenchOptions]) -> N
 def _opened(run: Run, path: Path, options: BenchOptions) -> Iterator[tuple[Any, Any]]:
     """Read the data and embed what it tells, once per text and model."""
     from sfams.lab.datasets import read_dataset
+    from sfams.lab.datasets.values import shuffled
     from sfams.lab.vector_cache import cached_embedder, warm
 
     settings = run.settings()
     data = read_dataset(path, options.get("form"))
+    if options.get("shuffle_labels"):
+        talks = tuple(shuffled(talk, seed) for seed, talk in enumerate(data))
+        data = replace(data, conversations=talks, track="shuffled labels")
     units = sum(len(talk.units) for talk in data)
     with cached_embedder(settings.embedder, settings.cache_folder) as embedder:
         with _bar(run.out, "Embedding", units) as advance:

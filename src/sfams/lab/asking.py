@@ -11,7 +11,7 @@ import numpy as np
 from sfams.core.keywords import ColdPosting, question_terms
 from sfams.core.query import Filter, Mode, Query
 from sfams.core.ranking import ColdSide, Question, rank
-from sfams.core.record import RecordId, Tier
+from sfams.core.record import Tier
 from sfams.core.vectors import Vector
 from sfams.lab.datasets.values import GoldQuestion
 from sfams.lab.streaming import SCOPE, Told
@@ -111,11 +111,12 @@ class Asker:
     def ask(self, ways: Sequence[str] = WAYS) -> Mapping[str, list[list[int]]]:
         """Rank what is hot, and where asked what is cold, for every question; rows, best first."""
         cold = {self._ids[row] for row in range(len(self._ids)) if row not in self._hot}
-        return {way: [self._ranked(each, way, cold) for each in self.questions] for way in ways}
-
-    def _ranked(self, asked: Asked, way: str, cold: Collection[RecordId]) -> list[int]:
-        side = ColdSide([each for each in asked.postings if each.id in cold])
-        return self.rank(asked.ways[way], side)
+        found: dict[str, list[list[int]]] = {way: [] for way in ways}
+        for asked in self.questions:
+            side = ColdSide([each for each in asked.postings if each.id in cold])
+            for way in ways:
+                found[way].append(self.rank(asked.ways[way], side))
+        return found
 
     def rank(self, question: Question, cold: ColdSide | None = None) -> list[int]:
         """Rank by the product's own code; rows, best first."""

@@ -58,6 +58,8 @@ def _referents(thing: object) -> Iterable[object]:
         return [*cells, *(thing.__defaults__ or ()), thing.__kwdefaults__, thing.__dict__]
     if isinstance(thing, MethodType):
         return [thing.__self__, thing.__func__]
+    if isinstance(thing, dict):  # the collector passes over keys that are texts
+        return [*thing.keys(), *thing.values()]
     if isinstance(thing, np.ndarray):
         return thing.ravel().tolist() if thing.dtype.kind in "OUS" else ()
     return gc.get_referents(thing)

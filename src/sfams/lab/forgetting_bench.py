@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from sfams.core.columns import Floats
 from sfams.core.policy import Budget
 from sfams.errors import InvalidInputError
 from sfams.lab import metrics
-from sfams.lab.asking import HOT, KEYWORDS, WITH_COLD, Asker, token_sizes
+from sfams.lab.asking import HOT, KEYWORDS, WAYS, WITH_COLD, Asker, token_sizes
 from sfams.lab.canary import assert_blind
 from sfams.lab.datasets.values import NOISES, Conversation, Dataset
 from sfams.lab.metrics import Count, Tally, tallied
@@ -33,6 +34,8 @@ FRACTIONAL, ALL_EVIDENCE = "oracle, fractional", "oracle, all evidence"
 ORACLES = {FRACTIONAL: fractional, ALL_EVIDENCE: all_evidence}
 CONTROL_SHUFFLES = 20
 _CONTROL_SEED = 4
+
+_SUFFIXES = {HOT: "", WITH_COLD: ", with cold", KEYWORDS: ", keywords"}
 
 WEIGHTS: Mapping[str, Floats] = {
     "age_balanced": np.ones(metrics.DECILES),
@@ -122,7 +125,8 @@ def run_forgetting(
         bench = _Bench(conversation, embedder)
         sizes.append(bench.asker.bytes_per_record())
         for setting, seed, kept in bench.replays(plan):
-            by_conversation[setting, seed].append(bench.measure(kept))
+            ways = _ways(setting, first=seed == plan.seeds[0])
+            by_conversation[setting, seed].append(bench.measure(kept, ways))
             taken[setting].extend((kept.seconds * 1e6).tolist())
             if progress is not None:
                 progress(1)
@@ -131,8 +135,17 @@ def run_forgetting(
     for (setting, _), counts in by_conversation.items():
         grouped[setting].append(tallied(counts, WEIGHTS))
     for setting, runs in grouped.items():
-        tallies[setting] = {name: Tally.mean([run[name] for run in runs]) for name in runs[0]}
+        tallies[setting] = {
+            name: Tally.mean([run[name] for run in runs if name in run]) for name in runs[0]
+        }
     return ForgettingResult(tallies, taken, float(np.mean(sizes)))
+
+
+def _ways(setting: Setting, *, first: bool) -> Sequence[str]:
+    """Choose how to ask. Cold records are slow to rank: in tokens, and once per setting."""
+    if setting.kind == "records":
+        return (HOT,)
+    return WAYS if first else (HOT, KEYWORDS)
 
 
 class _Bench:
@@ -143,6 +156,7 @@ class _Bench:
         self._told: Told = tell(conversation.units, embedder)
         self.asker = Asker(self._told, conversation.scored)
         self._labels = self._labelled()
+        self._worth = self._by_worth()
         self._deals = self._dealt()
 
     def replays(self, plan: Plan) -> Iterator[tuple[Setting, int, Kept]]:
@@ -150,16 +164,16 @@ class _Bench:
         for setting, seeds in plan.runs():
             budget = told.budget(setting.kind, setting.share) if setting.kind else Budget()
             for seed in seeds:
-                policy = POLICIES[setting.policy].build(seed)
+                policy = POLICIES[setting.policy].build(_salted(seed, self._conversation.id))
                 kept = replay(told, policy, budget)
                 texts = (question.text for question in self._conversation.questions)
                 assert_blind(policy, texts, (unit.text for unit in told.units))
                 yield setting, seed, kept
         for kind in plan.kinds:
             for share in plan.shares:
-                yield from self._oracles(kind, share)
+                yield from self._oracles(plan, kind, share)
 
-    def _oracles(self, kind: str, share: float) -> Iterator[tuple[Setting, int, Kept]]:
+    def _oracles(self, plan: Plan, kind: str, share: float) -> Iterator[tuple[Setting, int, Kept]]:
         told = self._told
         budget = told.budget(kind, share)
         most = budget.records if budget.tokens is None else budget.tokens
@@ -168,11 +182,11 @@ class _Bench:
         for name, choose in ORACLES.items():
             chosen = choose(evidence, room)
             lost = np.where(np.isin(np.arange(len(told.columns)), list(chosen)), len(told.units), 0)
-            yield Setting(name, kind, share), 0, Kept(lost, len(told.units))
+            yield Setting(name, kind, share), plan.seeds[0], Kept(lost, len(told.units))
 
     # ── Measuring ────────────────────────────────────────────────────────────────────────────
 
-    def measure(self, kept: Kept) -> dict[str, Count]:
+    def measure(self, kept: Kept, ways: Sequence[str] = WAYS) -> dict[str, Count]:
         """Take every measure of what a policy left."""
         rows = kept.rows
         self.asker.freeze(rows)
@@ -181,7 +195,7 @@ class _Bench:
             **self._lag(kept),
             **self._sizes(rows),
             **self._standing(rows),
-            **self._found(),
+            **self._found(ways),
         }
 
     def _survival(self, rows: set[int]) -> dict[str, Count]:
@@ -246,6 +260,17 @@ class _Bench:
             for noise in NOISES
         }
 
+    def _by_worth(self) -> dict[int, list[int]]:
+        """Group records by what people say they are worth, where they say so."""
+        labels = self._conversation.labels
+        worths = sorted({each.worth for each in labels.values() if each.worth is not None})
+        return {
+            worth: sorted(
+                self.asker.rows([each for each, label in labels.items() if label.worth == worth])
+            )
+            for worth in worths
+        }
+
     def _standing(self, rows: set[int]) -> dict[str, Count]:
         """Count noise that is gone, and what an update made stale beside what is current."""
         gone = {
@@ -254,6 +279,8 @@ class _Bench:
             if noisy
         }
         measures = {f"removed: {noise}": count for noise, count in gone.items()}
+        for worth, worthy in self._worth.items():
+            measures[f"kept: worth {worth}"] = Count.of([float(row in rows) for row in worthy])
         every = [
             float(row not in rows) for row in sorted(frozenset().union(*self._labels.values()))
         ]
@@ -265,12 +292,12 @@ class _Bench:
             measures["stale"] = Count.of([metrics.survived(e.stale, rows) for e in updates])
         return measures
 
-    def _found(self) -> dict[str, Count]:
-        ranked = self.asker.ask()
+    def _found(self, ways: Sequence[str]) -> dict[str, Count]:
+        ranked = self.asker.ask(ways)
         questions = self.asker.questions
         golds = [each.gold for each in questions]
         measures = {}
-        for way, name in ((HOT, ""), (WITH_COLD, ", with cold"), (KEYWORDS, ", keywords")):
+        for way, name in ((way, _SUFFIXES[way]) for way in ways):
             for k in (5, 10, 20):
                 values = [
                     metrics.recall_at(found, gold, k)
@@ -289,6 +316,11 @@ class _Bench:
                 decided = [each for each in orders if each is not None]
                 measures[f"stale_first{name}"] = Count.of(decided)
         return measures
+
+
+def _salted(seed: int, conversation: str) -> int:
+    """Give each conversation a chance of its own."""
+    return int.from_bytes(blake2b(f"{seed}/{conversation}".encode(), digest_size=8).digest())
 
 
 def _of(gold: frozenset[int], roles: Sequence[str], role: str) -> frozenset[int]:

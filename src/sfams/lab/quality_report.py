@@ -137,6 +137,7 @@ def _beside(
         found["relative"] = {
             name: _triple(metrics.relative(own[name], everything[_whole(name)]))
             for name in ("recall@10", "ndcg@10", "recall@10, with cold", "ndcg@10, with cold")
+            if name in own
         }
     if "stale" in own:
         found["current_minus_stale"] = _triple(metrics.difference(own["current"], own["stale"]))

@@ -154,6 +154,18 @@ def controls(part: Part) -> Table:
     return ["policy", "kept", "kept, evidence dealt at random", "records kept"], rows
 
 
+def costs(result: Mapping[str, Any]) -> Table:
+    """Show what an insertion costs (score and plan, on the machine that measured), and a record."""
+    shown = ("default", "ACT-R", "FIFO")
+    head = ["data set", "bytes a hot record", *(f"{name}: mean, p95 (µs)" for name in shown)]
+    rows = []
+    for part in result["datasets"]:
+        taken = result["timings"][part["id"]]
+        cells = [f"{taken[name]['mean_us']:.0f}, {taken[name]['p95_us']:.0f}" for name in shown]
+        rows.append([part["id"], f"{part['forgetting']['bytes_per_record']:,}", *cells])
+    return head, rows
+
+
 def _rows(part: Part, kind: str, share: float) -> Iterator[Mapping[str, Any]]:
     for row in part["forgetting"]["rows"]:
         if row["budget"] is None or (row["budget"], row["share"]) == (kind, share):
