@@ -84,6 +84,8 @@ WRONG = [
     (("--budget", "0"), "above 0"),
     (("--policy", "belady"), "'belady' is unknown"),
     (("--in", "bytes"), "'bytes' is not"),
+    (("--db", "m.db"), "a bench opens no memory"),
+    (("--scope", "acme"), "a bench opens no memory"),
     (("--format", "csv"), "'csv' is unknown"),
     (("--format", "locomo"), "history.jsonl"),
 ]

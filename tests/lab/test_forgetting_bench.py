@@ -114,10 +114,10 @@ def test_a_report_sets_every_row_beside_chance_and_the_oracle(result: Forgetting
 
 def test_times_are_no_part_of_the_fingerprint(result: ForgettingResult) -> None:
     part: dict[str, Any] = {"forgetting": forgetting_json(result)}
-    one = document([part], "model", {"default": {"mean_us": 1.0}})
-    other = document([part], "model", {"default": {"mean_us": 2.0}})
+    one = document([part], {"default": {"mean_us": 1.0}})
+    other = document([part], {"default": {"mean_us": 2.0}})
     assert one["hash"] == other["hash"] == fingerprint(one)
-    assert document([part], "other model", {})["hash"] != one["hash"]
+    assert document([part, part], {})["hash"] != one["hash"]
 
 
 BAD_PLANS: list[tuple[dict[str, Any], str]] = [
@@ -135,11 +135,11 @@ def test_what_cannot_be_measured_is_refused(fields: dict[str, Any], message: str
         Plan(**fields)
 
 
-def test_progress_counts_every_replay() -> None:
+def test_progress_counts_every_replay_and_examination() -> None:
     done: list[int] = []
     plan = Plan(policies=("random", "default", KEEP_EVERYTHING), shares=(0.5,), seeds=(0, 1))
     run_forgetting(DATA, HashingEmbedder(), plan, done.append)
-    assert sum(done) == plan.replays(DATA) == 2 * (2 * 2 + 2 + 1 + 2 * 2)
+    assert sum(done) == plan.steps(DATA) == 2 * (2 * (2 * 2 + 2 + 1) + 2 * 2)
 
 
 # ── Recall ───────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +174,7 @@ def test_two_fresh_processes_print_the_same_fingerprint(tmp_path: Path) -> None:
         "import runpy, sys;"
         "script = runpy.run_path(sys.argv[1]);"
         "script['SOURCES'].clear();"
-        "script['SOURCES']['own'] = (sys.argv[2], 'jsonl', script['Plan'](shares=(0.25,)));"
+        "script['SOURCES']['own'] = script['Source'](sys.argv[2], 'jsonl');"
         "sys.exit(script['main'](['--hash', '--embedder', 'hashing', '--out', sys.argv[3]]))"
     )
     script = str(ROOT / "benchmarks" / "quality" / "measure_quality.py")

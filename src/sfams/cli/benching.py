@@ -97,10 +97,14 @@ def forgetting(run: Run, dataset: DatasetPath, **options: Unpack[ForgettingOptio
         seeds=options.get("seed") or SEEDS,
     )
     with _opened(run, dataset, options) as (data, embedder):
-        with _bar(run.out, "Replaying", plan.replays(data)) as advance:
+        with _bar(run.out, "Replaying", plan.steps(data)) as advance:
             result = run_forgetting(data, embedder, plan, advance)
-        part = {**described(data), "forgetting": forgetting_json(result)}
-        made = document([part], embedder.model_id, timings_json(result))
+        part = {
+            "embedder": embedder.model_id,
+            **described(data),
+            "forgetting": forgetting_json(result),
+        }
+        made = document([part], timings_json(result))
     _give(run, made, options, _forgetting_page(part))
 
 
@@ -117,8 +121,8 @@ def recall(run: Run, dataset: DatasetPath, **options: Unpack[BenchOptions]) -> N
     with _opened(run, dataset, options) as (data, embedder):
         with _bar(run.out, "Asking", len(data.conversations)) as advance:
             result = run_recall(data, embedder, advance)
-        part = {**described(data), "recall": recall_json(result)}
-        made = document([part], embedder.model_id, {})
+        part = {"embedder": embedder.model_id, **described(data), "recall": recall_json(result)}
+        made = document([part], {})
     _give(run, made, options, _recall_page(part))
 
 
@@ -129,6 +133,10 @@ def _opened(run: Run, path: Path, options: BenchOptions) -> Iterator[tuple[Any, 
     from sfams.lab.datasets.values import shuffled
     from sfams.lab.vector_cache import cached_embedder, warm
 
+    for name in ("db", "scope"):
+        if run.options.get(name):
+            message = f"{name}: a bench opens no memory; it takes the path of a data set"
+            raise InvalidInputError(message, field=name)
     settings = run.settings()
     data = read_dataset(path, options.get("form"))
     if options.get("shuffle_labels"):

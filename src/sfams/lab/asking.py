@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from sfams.core.columns import Floats
 from sfams.core.keywords import ColdPosting, question_terms
 from sfams.core.query import Filter, Mode, Query
 from sfams.core.ranking import ColdSide, Question, rank
@@ -129,7 +130,7 @@ class Asker:
         return [self._rows[each.id] for each in found.candidates]
 
 
-def token_sizes(told: Told, kind: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def sizes_in(told: Told, kind: str) -> Floats:
     """Give the size of each record in the kind of a budget: its tokens, or one."""
     tokens = told.columns.tokens.astype(np.float64)
     return tokens if kind == "tokens" else np.ones_like(tokens)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from sfams.core.columns import Floats
 from sfams.core.policy import Budget
 from sfams.errors import InvalidInputError
 from sfams.lab import metrics
-from sfams.lab.asking import HOT, KEYWORDS, WAYS, WITH_COLD, Asker, token_sizes
+from sfams.lab.asking import HOT, KEYWORDS, WAYS, WITH_COLD, Asker, sizes_in
 from sfams.lab.canary import assert_blind
 from sfams.lab.datasets.values import NOISES, Conversation, Dataset
 from sfams.lab.metrics import Count, Tally, tallied
@@ -44,7 +45,7 @@ WEIGHTS: Mapping[str, Floats] = {
 """Weights of the bins of measures that have several."""
 
 Progress = Callable[[int], object]
-"""Called with the number of replays done since the last call."""
+"""Called with the number of steps done since the last call (see `Plan.steps`)."""
 
 
 class Setting(NamedTuple):
@@ -94,10 +95,10 @@ class Plan:
                     listed[bounded if policy.bounded else Setting(name, "", 1.0)] = seeds
         return list(listed.items())
 
-    def replays(self, dataset: Dataset) -> int:
-        """Count the replays, for a progress bar; an oracle counts as one."""
+    def steps(self, dataset: Dataset) -> int:
+        """Count the steps, for a progress bar: each replay, then each examination."""
         oracles = len(ORACLES) * len(self.kinds) * len(self.shares)
-        each = sum(len(seeds) for _, seeds in self.runs()) + oracles
+        each = 2 * sum(len(seeds) for _, seeds in self.runs()) + oracles
         return each * len(dataset.conversations)
 
 
@@ -122,11 +123,17 @@ def run_forgetting(
     by_conversation: defaultdict[tuple[Setting, int], list[Mapping[str, Count]]] = defaultdict(list)
     sizes = []
     for conversation in dataset:
-        bench = _Bench(conversation, embedder)
-        sizes.append(bench.asker.bytes_per_record())
-        for setting, seed, kept in bench.replays(plan):
+        told = tell(conversation.units, embedder)
+        frozen = []
+        for run in _replays(told, conversation, plan):
+            frozen.append(run)
+            if progress is not None:
+                progress(1)
+        exam = _Exam(conversation, told)
+        sizes.append(exam.asker.bytes_per_record())
+        for setting, seed, kept in (*frozen, *exam.oracles(plan)):
             ways = _ways(setting, first=seed == plan.seeds[0])
-            by_conversation[setting, seed].append(bench.measure(kept, ways))
+            by_conversation[setting, seed].append(exam.measure(kept, ways))
             taken[setting].extend((kept.seconds * 1e6).tolist())
             if progress is not None:
                 progress(1)
@@ -148,41 +155,44 @@ def _ways(setting: Setting, *, first: bool) -> Sequence[str]:
     return WAYS if first else (HOT, KEYWORDS)
 
 
-class _Bench:
-    """One conversation: told once, then replayed and asked for every setting."""
+Run = tuple[Setting, int, Kept]
 
-    def __init__(self, conversation: Conversation, embedder: Embedder) -> None:
+
+def _replays(told: Told, conversation: Conversation, plan: Plan) -> Iterator[Run]:
+    """Replay every setting and seed; the questions are there for the canary alone."""
+    for setting, seeds in plan.runs():
+        budget = told.budget(setting.kind, setting.share) if setting.kind else Budget()
+        for seed in seeds:
+            policy = POLICIES[setting.policy].build(_salted(seed, conversation.id))
+            kept = replay(told, policy, budget)
+            texts = (question.text for question in conversation.questions)
+            assert_blind(policy, texts, (unit.text for unit in told.units))
+            yield setting, seed, kept
+
+
+class _Exam:
+    """One conversation after the freeze: its questions, its labels, and what was kept for them."""
+
+    def __init__(self, conversation: Conversation, told: Told) -> None:
         self._conversation = conversation
-        self._told: Told = tell(conversation.units, embedder)
-        self.asker = Asker(self._told, conversation.scored)
+        self._told = told
+        self.asker = Asker(told, conversation.scored)
         self._labels = self._labelled()
         self._worth = self._by_worth()
         self._deals = self._dealt()
 
-    def replays(self, plan: Plan) -> Iterator[tuple[Setting, int, Kept]]:
+    def oracles(self, plan: Plan) -> Iterator[Run]:
+        """Choose with the questions known: the bounds of every budget."""
         told = self._told
-        for setting, seeds in plan.runs():
-            budget = told.budget(setting.kind, setting.share) if setting.kind else Budget()
-            for seed in seeds:
-                policy = POLICIES[setting.policy].build(_salted(seed, self._conversation.id))
-                kept = replay(told, policy, budget)
-                texts = (question.text for question in self._conversation.questions)
-                assert_blind(policy, texts, (unit.text for unit in told.units))
-                yield setting, seed, kept
-        for kind in plan.kinds:
-            for share in plan.shares:
-                yield from self._oracles(plan, kind, share)
-
-    def _oracles(self, plan: Plan, kind: str, share: float) -> Iterator[tuple[Setting, int, Kept]]:
-        told = self._told
-        budget = told.budget(kind, share)
-        most = budget.records if budget.tokens is None else budget.tokens
-        room = Room(token_sizes(told, kind), most or 0)
         evidence = [sorted(each.gold) for each in self.asker.questions]
-        for name, choose in ORACLES.items():
-            chosen = choose(evidence, room)
-            lost = np.where(np.isin(np.arange(len(told.columns)), list(chosen)), len(told.units), 0)
-            yield Setting(name, kind, share), plan.seeds[0], Kept(lost, len(told.units))
+        for kind, share in product(plan.kinds, plan.shares):
+            budget = told.budget(kind, share)
+            most = budget.records if budget.tokens is None else budget.tokens
+            for name, choose in ORACLES.items():
+                chosen = choose(evidence, Room(sizes_in(told, kind), most or 0))
+                hot = np.isin(np.arange(len(told.columns)), list(chosen))
+                lost = np.where(hot, len(told.units), 0)
+                yield Setting(name, kind, share), plan.seeds[0], Kept(lost, len(told.units))
 
     # ── Measuring ────────────────────────────────────────────────────────────────────────────
 

@@ -79,9 +79,9 @@ def recall_json(result: Mapping[str, Mapping[str, Tally]]) -> JsonObject:
     }
 
 
-def document(parts: Sequence[JsonObject], embedder: str, timings: JsonObject) -> JsonObject:
+def document(parts: Sequence[JsonObject], timings: JsonObject) -> JsonObject:
     """Put data sets together, with the fingerprint of all that must not change between runs."""
-    made: JsonObject = {"format": FORMAT, "embedder": embedder, "datasets": list(parts)}
+    made: JsonObject = {"format": FORMAT, "datasets": list(parts)}
     return {**made, "hash": fingerprint(made), "timings": timings}
 
 
