@@ -16,10 +16,10 @@ BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py benchmarks/*/bench_*.py))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format bench bench-peers docs wheel lock clean distclean FORCE
+.PHONY: help demo test check format bench bench-peers bench-quality docs wheel lock clean distclean FORCE
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.project ## watch an agent's memory being kept small (no key, no network)
 	@$(BIN)/sfams demo $(ARGS)
@@ -43,6 +43,9 @@ bench: .venv/.dev .venv/.project ## run the benchmarks
 
 bench-peers: .venv-bench/.peers ## measure SF-AMS beside Chroma and LangGraph's store, in an environment of their own
 	@.venv-bench/bin/python benchmarks/speed/bench_peers.py $(ARGS)
+
+bench-quality: .venv/.base .venv/.project ## measure what is kept and found (data sets: SFAMS_DATASETS=folder)
+	@$(BIN)/python benchmarks/quality/measure_quality.py $(ARGS)
 
 docs: .venv/.dev .venv/.project ## run every example in the documentation
 	@test -d tests/docs || { echo "make docs: there is no tests/docs" >&2; exit 1; }

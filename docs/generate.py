@@ -32,6 +32,7 @@ from sfams.core.query import Mode, Order
 from sfams.core.record import Tier
 from sfams.core.scope import MAX_PART_LENGTH, MAX_PARTS
 from sfams.core.selecting import FilterFields
+from sfams.lab import quality_tables
 from sfams.providers import bundled, hashing, use_multilingual
 from sfams.service import archive, forgetting, listing, recalling, remembering, sessions, usage
 from sfams.settings import PREFIX, Settings
@@ -79,9 +80,10 @@ _CHOICES: dict[str, Iterable[str]] = {"action": Taking, "mode": Mode, "order": O
 def commands() -> str:
     """List every command with its help and its own options, and shared options once."""
     group: Any = typer.main.get_command(app)
+    every = dict(listed(group))
     shared: dict[str, dict[str, Any]] = {panel: {} for panel in _SHARED}
     parts = []
-    for name, command in group.commands.items():
+    for name, command in every.items():
         own = []
         for each in command.params:
             panel = getattr(each, "rich_help_panel", None)
@@ -99,9 +101,18 @@ def commands() -> str:
     ]
     overview = table(
         ["command", "what it does"],
-        [(f"[{name}](#{name})", _help(each)) for name, each in group.commands.items()],
+        [(f"[{name}](#{name.replace(' ', '-')})", _help(each)) for name, each in every.items()],
     )
     return "\n".join([overview, *parts, *head])
+
+
+def listed(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # as below
+    """Give every command with its full name; a group gives those in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from listed(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def _root_only(group: Any) -> Iterator[Any]:  # noqa: ANN401  # typer's own classes have moved about
@@ -431,6 +442,34 @@ def error_tree() -> str:
 
 def _exit_code(error: type[errors.SfamsError]) -> int:
     return next((number for kind, number in EXIT_CODES if issubclass(error, kind)), UNEXPECTED)
+
+
+# ── Measurements ─────────────────────────────────────────────────────────────────────────────────
+
+RESULT = DOCS.parent / "benchmarks" / "results" / "quality.json"
+"""Written by benchmarks/quality/measure_quality.py; every number of these tables is in it."""
+
+
+def measured(make: Callable[[quality_tables.Part], quality_tables.Table], *wanted: str) -> str:
+    """Write one table for each data set of the result (or for those that are wanted)."""
+    found = quality_tables.parts(quality_tables.read_result(RESULT), wanted)
+    return "\n".join(f"**{_title(part)}**\n\n{table(*make(part))}" for part in found)
+
+
+def _title(part: quality_tables.Part) -> str:
+    track = f", {part['track']}" if part["track"] else ""
+    return f"{_NAMES.get(part['id'], part['name'])}{track}"
+
+
+_NAMES = {"own": "Own texts"}
+
+
+def data_sets() -> str:
+    """List what was measured on."""
+    found = quality_tables.parts(quality_tables.read_result(RESULT))
+    names = ("conversations", "units", "tokens", "questions")
+    rows = [(_title(part), *(f"{part[name]:,}" for name in names)) for part in found]
+    return table(["data set", *names], rows)
 
 
 # ── Pages ────────────────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from pathlib import Path
 from typing import Literal
@@ -73,6 +74,16 @@ class Settings(BaseSettings):
         None, ge=0, description="Hot tokens a scope may hold; empty keeps the policy's own budget."
     )
 
+    cache_dir: Path | None = Field(
+        None,
+        description="Where benches keep vectors between runs; empty is the user's cache folder.",
+    )
+
+    @property
+    def cache_folder(self) -> Path:
+        """The folder for what can be made again: `cache_dir`, or `sfams` in the user's cache folder."""
+        return self.cache_dir or _user_cache() / "sfams"
+
     @field_validator("embedder")
     @classmethod
     def _check_embedder(cls, name: str) -> str:
@@ -93,6 +104,15 @@ class Settings(BaseSettings):
         """Read options first, then the environment, then the file; no .env, no secrets folder."""
         file = Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, file)
+
+
+def _user_cache() -> Path:
+    """Find the folder that the system has for caches."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def load_settings(**options: object) -> Settings:

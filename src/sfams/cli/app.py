@@ -12,8 +12,8 @@ from typing import Annotated, Any, NoReturn, Unpack
 import typer
 from typer.core import TyperGroup
 
-from sfams.cli import demo as demo_command
 from sfams.cli import (
+    benching,
     erasing,
     forgetting,
     protecting,
@@ -23,6 +23,7 @@ from sfams.cli import (
     storing,
     transferring,
 )
+from sfams.cli import demo as demo_command
 from sfams.cli.exits import guarded
 from sfams.cli.options import Everywhere
 from sfams.cli.run import add_root
@@ -92,6 +93,7 @@ for family in (
 ):
     family.register(app)
 demo_command.register(app)
+benching.register(app)
 
 
 def main() -> NoReturn:
