@@ -120,8 +120,15 @@ class Ranking:
 
 def calibrated(cosines: Floats | Vector, calibration: Calibration) -> Floats:
     """Map cosines to 0..1: 0 up to the mean of unrelated texts, 1 for equal ones, else linear."""
-    wide = np.round(np.asarray(cosines, np.float64), _DIGITS)
-    return np.clip((wide - calibration.mean) / _span(calibration), 0.0, 1.0)
+    return _above_mean(_rounded(cosines), calibration)
+
+
+def _rounded(cosines: Floats | Vector) -> Floats:
+    return np.round(np.asarray(cosines, np.float64), _DIGITS)
+
+
+def _above_mean(rounded: Floats, calibration: Calibration) -> Floats:
+    return np.clip((rounded - calibration.mean) / _span(calibration), 0.0, 1.0)
 
 
 def rank(
@@ -195,8 +202,8 @@ def _signals(
     if question.mode is not Mode.KEYWORD and question.vector is not None:
         rows, cosines = view.dense(question.vector)
         embedded[rows] = True
-        cosine[rows] = np.round(cosines, _DIGITS)
-        dense[rows] = calibrated(cosines, calibration)
+        cosine[rows] = rounded = _rounded(cosines)
+        dense[rows] = _above_mean(rounded, calibration)
     if question.mode is not Mode.VECTOR:
         rows, found = lexical.scores(view, known)
         words[rows] = found

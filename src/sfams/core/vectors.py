@@ -12,7 +12,7 @@ Vector = NDArray[np.float32]
 RowNumbers = NDArray[np.intp]
 
 _FEW = 2
-_LARGE = 8_000_000  # numbers in a matrix (20,000 rows of 384) from which on BLAS threads pay
+_LARGE = 3_000_000  # numbers in a matrix (8,000 rows of 384) from which on BLAS threads pay
 _CELLS = 4_000_000  # similarities held at a time (16 MB)
 
 
