@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -472,6 +473,108 @@ def data_sets() -> str:
     return table(["data set", *names], rows)
 
 
+# ── Speed ────────────────────────────────────────────────────────────────────────────────────────
+
+SPEED, PEERS = (
+    DOCS.parent / "benchmarks" / "results" / f"{name}.json" for name in ("speed", "peers")
+)
+"""Written by benchmarks/speed/bench_speed.py and bench_peers.py."""
+
+
+def speed_alone() -> str:
+    """Write what the speed benchmark measured."""
+    found = json.loads(SPEED.read_text("utf-8"))
+    one = [
+        (
+            f"{each['records']:,}",
+            f"{each['remember']['p50_ms']} / {each['remember']['p99_ms']}",
+            f"{each['batch_per_s']:,}",
+            f"{each['recall_warm']['p50_ms']} / {each['recall_warm']['p99_ms']}",
+            f"{each['recall_cold_start_ms']:,.0f}",
+            f"{each['file_mb']}",
+            f"{each['process_peak_mb']:.0f}",
+        )
+        for each in found["one_scope"]
+    ]
+    head = [
+        "records in a scope",
+        "remember, p50 / p99 ms",
+        "in batches, a second",
+        "recall, p50 / p99 ms",
+        "first recall, ms",
+        "file, MB",
+        "process, MB",
+    ]
+    plans = [
+        (
+            f"{each['records']:,}",
+            f"{each['steps']:,}",
+            f"{each['plan_s']}",
+            f"{each['save_s']}",
+            f"{each['plan_mb']:.0f}",
+        )
+        for each in found["plan"]
+    ]
+    many, applying = found["many_scopes"], found["applying"]
+    rows = [
+        (
+            f"recall in one of {many['scopes']:,} scopes of {many['records_each']}, p50 / p99 ms",
+            f"{many['recall_warm_scope']['p50_ms']} / {many['recall_warm_scope']['p99_ms']}",
+        ),
+        (
+            f"others wait while {applying['steps']:,} steps are applied, p50 / p99 ms",
+            f"{applying['other_write']['p50_ms']} / {applying['other_write']['p99_ms']}",
+        ),
+    ]
+    return "\n".join(
+        (
+            _machine(found),
+            table(head, one),
+            table(["", "measured"], rows),
+            table(["plan over", "steps", "plan, s", "save, s", "memory added, MB"], plans),
+        )
+    )
+
+
+def speed_peers() -> str:
+    """Write what the comparison measured, size by size."""
+    found = json.loads(PEERS.read_text("utf-8"))
+    parts = [_machine(found)]
+    for each in found["one_scope"]:
+        names = list(each["systems"])
+        size = each["systems"][names[0]]["records"]
+        labels = list(next(iter(each["ratios"].values())))
+        rows = [
+            (name, *(f"{each['ratios'][name][label]:g}" for label in labels), _exact(each, name))
+            for name in each["ratios"]
+        ]
+        ours = ("SF-AMS", *("1" for _ in labels), _exact(each, "SF-AMS"))
+        parts.append(f"**{size:,} records in one scope**\n")
+        parts.append(table(["", *labels, "exact"], [ours, *rows]))
+    many = found["many_scopes"]
+    rows = [
+        (name, f"{each['load_per_s']:,}", f"{each['search']['p50_ms']}", f"{each['disk_mb']}")
+        for name, each in many.items()
+    ]
+    scopes = next(iter(many.values()))
+    parts.append(f"**{scopes['scopes']:,} scopes of {scopes['records_each']}**\n")
+    parts.append(table(["", "taken in, a second", "search p50, ms", "disk, MB"], rows))
+    return "\n".join(parts)
+
+
+def _exact(each: dict[str, Any], name: str) -> str:
+    return "(by words too)" if "hybrid" in name else f"{each['systems'][name]['exact']:g}"
+
+
+def _machine(found: dict[str, Any]) -> str:
+    machine = found["machine"]
+    packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, load {machine['load_at_start']} at the start;"
+        f" Python {machine['python']}, {packages}.\n"
+    )
+
+
 # ── Pages ────────────────────────────────────────────────────────────────────────────────────────
 
 SECTIONS: dict[str, Callable[[], str]] = {
@@ -489,6 +592,8 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "recall-fields": recall_fields,
     "settings": settings,
     "signals": signals,
+    "speed-alone": speed_alone,
+    "speed-peers": speed_peers,
     "verbs": verbs,
 }
 

@@ -32,7 +32,7 @@ def of_type(items: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 
 def moment(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return datetime.fromisoformat(text)
 
 
 def test_both_sets_are_there_in_both_languages() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.support.labelled import START, conversation
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, columns_of
 from sfams.core.record import RecordId, Usage
 from sfams.lab import metrics
 from sfams.lab.asking import Asker
@@ -19,7 +19,6 @@ from sfams.lab.policies.oracles import Room, all_evidence, fractional
 from sfams.lab.streaming import Told, replay, tell
 from sfams.providers.hashing import HashingEmbedder
 from sfams.testing import make_record
-from sfams.testing.columns import columns_of
 
 DAY = timedelta(days=1)
 NOW = START + 10 * DAY
