@@ -124,7 +124,8 @@ def calibrated(cosines: Floats | Vector, calibration: Calibration) -> Floats:
 
 
 def _rounded(cosines: Floats | Vector) -> Floats:
-    return np.round(np.asarray(cosines, np.float64), _DIGITS)
+    wide: Floats = np.asarray(cosines, np.float64)
+    return wide.round(_DIGITS)
 
 
 def _above_mean(rounded: Floats, calibration: Calibration) -> Floats:
