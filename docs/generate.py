@@ -459,7 +459,8 @@ def measured(make: Callable[[quality_tables.Part], quality_tables.Table], *wante
 
 def _title(part: quality_tables.Part) -> str:
     track = f", {part['track']}" if part["track"] else ""
-    return f"{_NAMES.get(part['id'], part['name'])}{track}"
+    model = "" if "hashing" not in part["embedder"] else ", without a model"
+    return f"{_NAMES.get(part['id'], part['name'])}{track}{model}"
 
 
 _NAMES = {"own": "Own texts"}
@@ -589,6 +590,13 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "linear": linear,
     "names": names,
     "presets": presets,
+    "quality-budgets": lambda: measured(quality_tables.by_budget),
+    "quality-controls": lambda: measured(quality_tables.controls),
+    "quality-costs": lambda: table(*quality_tables.costs(quality_tables.read_result(RESULT))),
+    "quality-forgetting": lambda: measured(quality_tables.line_to_rise_from),
+    "quality-published": lambda: measured(quality_tables.against_published, "locomo", "beam"),
+    "quality-recall": lambda: measured(quality_tables.recall),
+    "quality-sets": data_sets,
     "recall-fields": recall_fields,
     "settings": settings,
     "signals": signals,
