@@ -90,11 +90,15 @@ def test_an_interrupt_ends_with_130(environment: dict[str, str]) -> None:
     assert (process.returncode, out, error) == (130, b"", b"")
 
 
-# Says when it waits for standard input, so that the test need not guess.
+# Says when it waits for standard input, so that the test need not guess. A shell's background jobs ignore
+# interrupts, and so would their children.
 _SLOW = """
+import signal
 import sys
 from sfams.cli import remembering
 from sfams.cli.app import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def read():
     print("waiting", flush=True)

@@ -285,21 +285,6 @@ class CommitsInSpiteOfErrors(DictStore):
             self._state = transaction.result
 
 
-class DropsSomeCommits(DictStore):
-    """Loses what a race would lose, but surely: every seventh unit of work."""
-
-    written = 0
-
-    @contextmanager
-    def write(self) -> Iterator[Transaction]:
-        before = self._state
-        with super().write() as transaction:
-            yield transaction
-        self.written += 1
-        if self.written % 7 == 0:
-            self._state = before
-
-
 class WritesInPlace(DictStore):
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -411,7 +396,6 @@ ALSO: dict[type[DictTransaction] | type[DictStore], tuple[str, ...]] = {
         "test_what_is_over_is_over",
     ),
     BumpsVersionOnUse: ("test_other_writes_do_not",),
-    DropsSomeCommits: ("test_two_writers_lose_nothing",),
     ColumnsOfOnePage: ("test_a_twin_counts_while_it_lives",),
     ErasesInAnyScope: ("test_scopes_may_use_the_same_id",),
     ErasingKeepsDetails: ("test_no_trace_is_left",),

@@ -64,6 +64,21 @@ class LocksUpAfterAnError(DictStore):
             raise
 
 
+class DropsSomeCommits(DictStore):
+    """Loses what a race would lose, but surely: every seventh unit of work."""
+
+    written = 0
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        before = self._state
+        with super().write() as transaction:
+            yield transaction
+        self.written += 1
+        if self.written % 7 == 0:
+            self._state = before
+
+
 class ComplainsOfNothing(DictStore):
     def check(self) -> Sequence[Problem]:
         return [Problem("mood", None, (), "something feels wrong")]
@@ -366,4 +381,7 @@ FEED = [
 ]
 
 
-WRITING = [*TOGETHER, *ONCE, *LINKS_AND_LOG, *FEED]
+RACES = [Fault("drops-some-commits", DropsSomeCommits, "test_two_writers_lose_nothing")]
+
+
+WRITING = [*RACES, *TOGETHER, *ONCE, *LINKS_AND_LOG, *FEED]
