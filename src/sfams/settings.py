@@ -152,5 +152,8 @@ def _with_openai_key(settings: Settings) -> Settings:
 def _describe(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return f"{os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG)}: not readable as TOML: {error}"
-    problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+    problems = (
+        f"{'.'.join(map(str, item['loc']))}: {item['msg'].removeprefix('Value error, ')}"
+        for item in error.errors()
+    )
     return "settings: " + "; ".join(problems)
