@@ -28,7 +28,8 @@ from sfams.cli.app import app
 from sfams.cli.exits import EXIT_CODES, UNEXPECTED
 from sfams.cli.forgetting import Taking
 from sfams.core import checks, cues, draft, importance, lexical, retention, text, weights
-from sfams.core.policy import PRESETS, Budget, RetentionPolicy
+from sfams.core.policy import Budget, RetentionPolicy, Triggers
+from sfams.core.presets import PRESETS
 from sfams.core.query import Mode, Order
 from sfams.core.record import Tier
 from sfams.core.scope import MAX_PART_LENGTH, MAX_PARTS
@@ -250,7 +251,19 @@ def _shown(value: object) -> str:
         return "`classic`" if value == retention.classic() else "`Linear()`"
     if isinstance(value, Budget):
         return f"{value.records:,} records" if value.records is not None else "none"
-    return "none" if value is None else _number(value)
+    if isinstance(value, Triggers):
+        return _triggered(value)
+    return "none" if value is None or value == {} else _number(value)
+
+
+def _triggered(triggers: Triggers) -> str:
+    when = {
+        "over budget": triggers.over_budget,
+        f"every {triggers.turns} turns": triggers.turns is not None,
+        f"every {_number(triggers.interval)}": triggers.interval is not None,
+        "end of session": triggers.session_end,
+    }
+    return ", ".join(name for name, holds in when.items() if holds) or "none"
 
 
 def linear() -> str:

@@ -9,7 +9,8 @@ from sfams.bootstrap import open_memory as open  # noqa: A004  `sfams.open` read
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft
 from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, Receipt
-from sfams.core.policy import Budget, RetentionPolicy, preset
+from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.presets import preset
 from sfams.core.query import Hit, RecallResult
 from sfams.core.record import Kind, MemoryRecord, Status, Tier
 from sfams.core.retention import Linear

@@ -14,7 +14,8 @@ from uuid import UUID
 
 from anyio import to_thread
 
-from sfams.core.policy import Budget, RetentionPolicy, preset
+from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.presets import preset
 from sfams.core.scope import Scope
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Clock, Embedder, IdSource

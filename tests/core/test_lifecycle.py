@@ -128,6 +128,7 @@ POLICY = RetentionPolicy(
     model=Linear(alpha=1.0, beta=0.0, gamma=0.0, delta=0.0),
     lowest=2,
     share_action=Action.DELETE,
+    through_cold=False,
     threshold=0.6,
 )
 BEFORE = [make_record(n, importance=n / 10) for n in range(1, 9)]  # 1, 2 deleted; 3, 4, 5 demoted

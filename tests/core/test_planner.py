@@ -11,17 +11,9 @@ import pytest
 from sfams.core.columns import Columns, columns_of
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
-from sfams.core.policy import (
-    DEFAULT_POLICY,
-    Budget,
-    RetentionPolicy,
-    budget_policy,
-    classic_policy,
-    policy_from_json,
-    policy_to_json,
-    preset,
-    undo_window,
-)
+from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.policy_json import policy_from_json, policy_to_json, undo_window
+from sfams.core.presets import DEFAULT_POLICY, budget_policy, classic_policy, preset
 from sfams.core.record import JsonValue, MemoryRecord, PlanId, Tier, Usage
 from sfams.core.retention import Linear, Scores
 from sfams.core.scope import Scope
@@ -48,7 +40,7 @@ def worth(importance: float, number: int | None = None, **fields: object) -> Mem
 
 
 def by_importance(**fields: object) -> RetentionPolicy:
-    policy = RetentionPolicy(model=WHOLLY_BY_IMPORTANCE, max_share=1.0)
+    policy = RetentionPolicy(model=WHOLLY_BY_IMPORTANCE, max_share=1.0, through_cold=False)
     return replace(policy, **fields)  # type: ignore[arg-type]  # by name, as the test says
 
 
@@ -90,12 +82,15 @@ def test_what_is_taken_is_what_the_shown_score_says(threshold: float) -> None:
     assert set(plan(records, policy).steps.ids) == below
 
 
-def test_classic_deletes_the_lowest_tenth_whole_numbers_only() -> None:
+@pytest.mark.parametrize(("tier", "action"), [("hot", Action.DEMOTE), ("cold", Action.DELETE)])
+def test_classic_takes_the_lowest_tenth_a_rung_down_whole_numbers_only(
+    tier: str, action: Action
+) -> None:
     for count, expected in ((9, 0), (10, 1), (19, 1), (25, 2), (30, 3)):
-        records = [worth(n / 100) for n in range(count)]
+        records = [worth(n / 100, tier=Tier(tier)) for n in range(count)]
         made = plan(records, classic_policy())
         assert len(made.steps) == expected == int(0.1 * count)
-        assert {step.action for step in made.steps} <= {Action.DELETE}
+        assert {step.action for step in made.steps} <= {action}
         assert {step.reason for step in made.steps} <= {Reason.LOWEST_SHARE}
 
 
@@ -357,7 +352,7 @@ def test_a_policy_may_be_written_in_part_and_by_hand() -> None:
         ({"lowest": 2.5}, "lowest"),
         ({"max_share": None}, "max_share"),
         ({"budget": {"records": -1}}, "budget.records"),
-        ({"budget": {"bytes": 1}}, "budget.bytes"),
+        ({"budget": {"bites": 1}}, "budget.bites"),
         ({"budget": 5}, "budget"),
         ({"grace": "soon"}, "grace"),
         ({"grace": -1}, "grace"),

@@ -23,7 +23,7 @@ from sfams.core.cues import FEATURES
 from sfams.core.draft import DraftFields
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.plan import Reason
-from sfams.core.policy import PRESETS
+from sfams.core.presets import PRESETS
 from sfams.core.query import Mode
 from sfams.core.weights import RankingWeights
 from sfams.service.recalling import RecallFields

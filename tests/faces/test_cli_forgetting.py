@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 UNKNOWN = "00000000-0000-4000-8000-00000000dead"
+BUDGET: dict[str, Any] = {"records": None, "tokens": None, "bytes": None, "low": 1.0, "kinds": {}}
 LOWEST = ("--lowest", "2", "--action", "delete")
 
 
@@ -73,8 +74,8 @@ def test_nothing_to_forget_is_told(cli: Any, notes: Sequence[str]) -> None:
         (("--floor", "0.8"), "floor", 0.8),
         (("--grace", "7d"), "grace", 604_800.0),
         (("--max-share", "1"), "max_share", 1.0),
-        (("--budget-records", "0"), "budget", {"records": 0, "tokens": None}),
-        (("--policy", "budget", "--budget-tokens", "9"), "budget", {"records": None, "tokens": 9}),
+        (("--budget-records", "0"), "budget", BUDGET | {"records": 0}),
+        (("--policy", "budget", "--budget-tokens", "9"), "budget", BUDGET | {"tokens": 9}),
     ],
 )
 def test_the_policy_is_the_preset_with_what_differs(

@@ -93,7 +93,7 @@ def test_erasing_takes_the_names_of_sessions_along(tmp_path: Path) -> None:
 def test_a_plan_applied_by_somebody_else_is_not_ours(memory: Memory) -> None:
     memory.remember_many([f"Sensor {n} hangs in bay {n}." for n in range(20)])
     plan = memory.plan_forgetting("classic")
-    assert memory.forget(plan).deleted == 2
+    assert memory.forget(plan).demoted == 2
     with pytest.raises(ConflictError, match="applied already"):
         memory.forget(plan)
 

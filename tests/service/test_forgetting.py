@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from sfams.core.plan import Action, PlanState, Reason
-from sfams.core.policy import Budget, RetentionPolicy, preset
+from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.presets import preset
 from sfams.core.record import MemoryRecord, Status, Tier
 from sfams.errors import (
     BlastRadiusError,
@@ -21,6 +23,9 @@ from sfams.service import forgetting
 from sfams.service.memory import Memory
 from sfams.service.results import Fate
 from sfams.testing import FakeClock
+
+CLASSIC = replace(preset("classic"), through_cold=False)
+"""The lowest tenth is deleted at once: what a person may ask for."""
 
 
 def fill(memory: Memory, count: int = 20) -> list[str]:
@@ -47,7 +52,7 @@ def snapshot(memory: Memory) -> dict[str, tuple[object, ...]]:
 def test_a_plan_changes_nothing_and_two_plans_are_equal(memory: Memory) -> None:
     fill(memory)
     before = snapshot(memory)
-    first, second = (memory.plan_forgetting(preset("classic")) for _ in range(2))
+    first, second = (memory.plan_forgetting(CLASSIC) for _ in range(2))
     assert first.steps == second.steps
     assert [step.action for step in first.steps] == [Action.DELETE, Action.DELETE]
     assert snapshot(memory) == before
@@ -70,7 +75,7 @@ def test_what_is_applied_is_what_was_shown(memory: Memory) -> None:
 def test_undo_is_the_identity(memory: Memory) -> None:
     fill(memory)
     before = snapshot(memory)
-    for policy in (preset("classic"), RetentionPolicy(budget=Budget(records=3))):
+    for policy in (CLASSIC, RetentionPolicy(budget=Budget(records=3))):
         plan = memory.plan_forgetting(policy)
         memory.forget(plan)
         assert snapshot(memory) != before
@@ -84,7 +89,7 @@ def test_undo_is_the_identity(memory: Memory) -> None:
 
 def test_restored_records_have_a_grace_period(memory: Memory, clock: FakeClock) -> None:
     fill(memory)
-    policy = preset("classic")
+    policy = CLASSIC
     plan = memory.plan_forgetting(policy)
     memory.forget(plan)
     memory.restore()
@@ -96,7 +101,7 @@ def test_restored_records_have_a_grace_period(memory: Memory, clock: FakeClock) 
 
 def test_the_undo_window_ends(memory: Memory, clock: FakeClock) -> None:
     fill(memory)
-    plan = memory.plan_forgetting(preset("classic"))
+    plan = memory.plan_forgetting(CLASSIC)
     memory.forget(plan)
     clock.advance(days=30)
     with pytest.raises(ConflictError, match="until"):
@@ -128,7 +133,9 @@ def test_what_changed_or_was_used_since_the_plan_is_skipped(
 
 def test_the_blast_radius_needs_an_override(memory: Memory) -> None:
     fill(memory)
-    policy = RetentionPolicy(share=0.5, share_action=Action.DELETE, max_share=0.2)
+    policy = RetentionPolicy(
+        share=0.5, share_action=Action.DELETE, max_share=0.2, through_cold=False
+    )
     plan = memory.plan_forgetting(policy)
     with pytest.raises(BlastRadiusError, match="50"):
         memory.forget(plan)

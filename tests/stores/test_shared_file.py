@@ -29,6 +29,7 @@ POLICY = sfams.RetentionPolicy(
     name="shared",
     lowest=3,
     share_action=sfams.Action.DELETE,
+    through_cold=False,
     budget=sfams.Budget(records=60),
     max_share=1.0,
 )

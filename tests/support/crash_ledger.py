@@ -20,6 +20,7 @@ POLICY = sfams.RetentionPolicy(
     budget=sfams.Budget(records=14),
     lowest=5,
     share_action=sfams.Action.DELETE,
+    through_cold=False,
     max_share=1.0,
 )
 WORDS = (
@@ -127,9 +128,9 @@ class Ledger:
         self._change(op.ids, status="deleted")
 
     def _book_restore(self, op: Op, answer: tuple[str, ...]) -> None:
-        for each in op.ids:  # a deleted record comes back into its old tier
-            deleted = self.known[each].status == "deleted"
-            self._change([each], **({"status": "live"} if deleted else {"tier": "hot"}))
+        for each in op.ids:  # what is not live comes back into its old tier
+            gone = self.known[each].status != "live"
+            self._change([each], **({"status": "live"} if gone else {"tier": "hot"}))
 
     def _book_plan(self, op: Op, answer: Steps) -> None:
         (plan_id, _), *steps = answer

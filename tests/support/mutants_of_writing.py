@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from tests.support.faults import Fault, Faulty, answering, changing, given
 
+from sfams.core.columns import Columns
 from sfams.core.events import Actor
 from sfams.core.moments import utc_day
 from sfams.core.record import MemoryRecord, RecordId, Status, Tier, Usage
@@ -20,6 +21,24 @@ from sfams.ports import Entry, Problem, Reader, Transaction
 from sfams.stores.dict_reader import DictReader
 from sfams.stores.dict_state import State
 from sfams.stores.memory import DictStore, DictTransaction
+
+# ── Standing ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class HoldsForEver(DictTransaction):
+    def columns(self, scope: Scope, now: datetime, /) -> Columns:
+        return super().columns(scope, datetime.min.replace(tzinfo=UTC))
+
+
+class StartsTheColdAnew(DictTransaction):
+    def transition(self, scope: Scope, changes: Any, now: datetime, /) -> None:
+        super().transition(scope, changes, now)
+        own = self._own(scope)
+        for each in changes:
+            if each.id in own.rows and each.tier is Tier.COLD:
+                row = own.rows[each.id]
+                own.rows[each.id] = replace(row, record=replace(row.record, cold_since=now))
+
 
 # ── Isolation, atomicity, sharing ─────────────────────────────────────────────────────────────────
 
@@ -384,4 +403,10 @@ FEED = [
 RACES = [Fault("drops-some-commits", DropsSomeCommits, "test_two_writers_lose_nothing")]
 
 
-WRITING = [*RACES, *TOGETHER, *ONCE, *LINKS_AND_LOG, *FEED]
+STANDING = [
+    Fault("holds-for-ever", HoldsForEver, "test_a_hold_says_who_and_goes_with_it"),
+    Fault("starts-the-cold-anew", StartsTheColdAnew, "test_a_cold_record_knows_since_when"),
+]
+
+
+WRITING = [*STANDING, *RACES, *TOGETHER, *ONCE, *LINKS_AND_LOG, *FEED]

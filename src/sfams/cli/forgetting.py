@@ -114,6 +114,8 @@ def _policy(base: RetentionPolicy, fields: Mapping[str, Any]) -> RetentionPolicy
     action = changes.pop("action", None)
     if action is not None:
         changes |= {"share_action": Action(action), "threshold_action": Action(action)}
+        # A person who asks for deletion gets it, and not a demotion first.
+        changes["through_cold"] = action is not Taking.DELETE
     if "grace" in changes:
         changes["grace"] = parse_duration(changes["grace"], field="grace")
     # The preset's share must not stand in the way of another count; two given ones are refused.

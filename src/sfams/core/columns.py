@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfams.core.moments import MISSING, NEVER, to_micros
-from sfams.core.record import MemoryRecord, RecordId, Tier
+from sfams.core.record import MemoryRecord, RecordId, Sensitivity, Tier
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,7 +26,9 @@ Bools = NDArray[np.bool_]
 class Columns:
     """The live records of one scope, in id order. Row i of every array is record `ids[i]`.
 
-    `kinds` holds codes into `kind_names`. `similarity` is the twin's cosine, 0 without one.
+    `kinds` holds codes into `kind_names`. `similarity` is the twin's cosine, 0 without one, `bytes`
+    the length of the text in UTF-8, `cold_since` MISSING for what is hot. `held` knows the moment at
+    which the columns were read: a hold that has lapsed is none.
     """
 
     ids: tuple[RecordId, ...]
@@ -40,10 +43,13 @@ class Columns:
     expires_at: Ints
     grace_until: Ints
     tokens: Ints
+    bytes: Ints
     similarity: Floats
     pinned: Bools
     held: Bools
     cold: Bools
+    cold_since: Ints
+    sensitive: Bools
 
     def __len__(self) -> int:
         """Count the records."""
@@ -68,19 +74,22 @@ ARRAY_FIELDS: dict[str, type] = {
     "expires_at": np.int64,
     "grace_until": np.int64,
     "tokens": np.int64,
+    "bytes": np.int64,
     "similarity": np.float64,
     "pinned": np.bool_,
     "held": np.bool_,
     "cold": np.bool_,
+    "cold_since": np.int64,
+    "sensitive": np.bool_,
 }
 """Array fields of `Columns` and their element types, in order."""
 
 
-def columns_of(records: Iterable[MemoryRecord]) -> Columns:
-    """Pack records into columns, in the order given; all are taken as live."""
+def columns_of(records: Iterable[MemoryRecord], now: datetime | None = None) -> Columns:
+    """Pack records into columns, in the order given; all are taken as live, held ones as held."""
     rows = list(records)
     kinds = tuple(sorted({record.kind for record in rows}))
-    cells = [{**_cells(record), "kinds": kinds.index(record.kind)} for record in rows]
+    cells = [{**_cells(record, now), "kinds": kinds.index(record.kind)} for record in rows]
     arrays: dict[str, Any] = {
         name: np.array([row[name] for row in cells], element)
         for name, element in ARRAY_FIELDS.items()
@@ -88,8 +97,10 @@ def columns_of(records: Iterable[MemoryRecord]) -> Columns:
     return Columns(ids=tuple(record.id for record in rows), kind_names=kinds, **arrays)
 
 
-def _cells(record: MemoryRecord) -> dict[str, int | float | bool]:
+def _cells(record: MemoryRecord, now: datetime | None) -> dict[str, int | float | bool]:
     last, expiry, grace = record.usage.last_accessed_at, record.expires_at, record.grace_until
+    # Without a moment of its own a cold record has been cold since it last changed, not for ever.
+    cold_since = record.cold_since or record.updated_at
     return {
         "versions": record.version,
         "importance": record.importance,
@@ -100,8 +111,11 @@ def _cells(record: MemoryRecord) -> dict[str, int | float | bool]:
         "expires_at": NEVER if expiry is None else to_micros(expiry),
         "grace_until": MISSING if grace is None else to_micros(grace),
         "tokens": record.tokens,
+        "bytes": len(record.content.encode()),
         "similarity": 0.0 if record.twin is None else record.twin.similarity,
         "pinned": record.pinned,
-        "held": record.held,
+        "held": record.held if now is None else record.held_at(now),
         "cold": record.tier is Tier.COLD,
+        "cold_since": to_micros(cold_since) if record.tier is Tier.COLD else MISSING,
+        "sensitive": record.sensitivity is not Sensitivity.NORMAL,
     }

@@ -27,6 +27,7 @@ class EventType(StrEnum):
     HELD = "held"
     RELEASED = "released"
     PLANNED = "planned"
+    REVIEWED = "reviewed"
     DEMOTED = "demoted"
     SUMMARIZED = "summarized"
     DELETED = "deleted"

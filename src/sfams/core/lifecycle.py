@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sfams.core.plan import Action, ForgettingPlan, ForgettingStep
-from sfams.core.record import MemoryRecord, RecordId, Status, Tier, Validity
+from sfams.core.record import Hold, MemoryRecord, RecordId, Status, Tier, Validity
 from sfams.errors import ConflictError, RecordProtectedError
 
 RESTORE_GRACE = timedelta(days=7)
@@ -30,7 +30,10 @@ _FORGETS = frozenset({Status.SUMMARIZED, Status.DELETED})
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A change of standing in bulk; None leaves a field alone. Bumps `version`."""
+    """A change of standing in bulk; None leaves a field alone. Bumps `version`.
+
+    `hold` goes with `held`: its owner, reason and end.
+    """
 
     id: RecordId
     status: Status | None = None
@@ -39,6 +42,7 @@ class Transition:
     pinned: bool | None = None
     held: bool | None = None
     validity: Validity | None = None
+    hold: Hold | None = None
 
 
 def may_follow(old: Status, new: Status) -> bool:

@@ -1,4 +1,4 @@
-"""ForgettingPlan: one immutable value that is made, read, saved, applied and undone."""
+"""ForgettingPlan: one immutable value that is made, read, reviewed, saved, applied and undone."""
 
 from __future__ import annotations
 
@@ -30,29 +30,56 @@ ACTIONS: tuple[Action, ...] = tuple(Action)
 
 
 class Reason(StrEnum):
-    """Which rule took the record."""
+    """Which rule took the record. New ones go to the end: saved plans hold their place."""
 
     EXPIRED = "expired"
     BELOW_THRESHOLD = "below threshold"
     LOWEST_SHARE = "lowest share"
     OVER_BUDGET = "over budget"
+    RETENTION = "retention limit"
+    LONG_COLD = "long cold"
+    MERGED = "merged"
+    ASKED = "asked"
 
 
 REASONS: tuple[Reason, ...] = tuple(Reason)
 
+UNBOUND = frozenset({Reason.EXPIRED, Reason.RETENTION, Reason.ASKED})
+"""Reasons that know no share limit: time ran out, or a person said so."""
+
 
 class PlanState(StrEnum):
-    """How far a plan has come."""
+    """How far a plan has come. A pending one waits for a person to approve or reject it."""
 
     DRAFT = "draft"
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
     APPLYING = "applying"
     APPLIED = "applied"
     UNDONE = "undone"
 
 
+class Cause(StrEnum):
+    """What had the plan made."""
+
+    DEMAND = "on demand"
+    BUDGET = "over budget"
+    TURNS = "turns"
+    INTERVAL = "interval"
+    SESSION = "end of session"
+
+
+NO_GROUP = -1
+"""The group of a step that is not merged with others."""
+
+
 @dataclass(frozen=True, slots=True)
 class ForgettingStep:
-    """What happens to one record, and the score that decided it. `parts` add up to `score`."""
+    """What happens to one record, and the score that decided it. `parts` add up to `score`.
+
+    Steps of one `group` are summarized together, in one record.
+    """
 
     record_id: RecordId
     version: int
@@ -61,6 +88,7 @@ class ForgettingStep:
     score: float
     parts: Mapping[str, float]
     tokens: int
+    group: int = NO_GROUP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +101,7 @@ class Steps(Sequence[ForgettingStep]):
     reasons: NDArray[np.int8] = field(default_factory=lambda: np.empty(0, np.int8))
     scores: Floats = field(default_factory=lambda: np.empty(0, np.float64))
     tokens: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    groups: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     parts: Mapping[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -103,6 +132,7 @@ class Steps(Sequence[ForgettingStep]):
             score=float(self.scores[row]),
             parts={name: float(values[row]) for name, values in self.parts.items()},
             tokens=int(self.tokens[row]),
+            group=int(self.groups[row]),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -112,8 +142,7 @@ class Steps(Sequence[ForgettingStep]):
         return (
             self.ids == other.ids
             and all(
-                np.array_equal(getattr(self, name), getattr(other, name))
-                for name in ("versions", "actions", "reasons", "scores", "tokens")
+                np.array_equal(getattr(self, name), getattr(other, name)) for name in STEP_ARRAYS
             )
             and self.parts.keys() == other.parts.keys()
             and all(
@@ -122,6 +151,10 @@ class Steps(Sequence[ForgettingStep]):
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside: equality yes, hashing no
+
+
+STEP_ARRAYS: tuple[str, ...] = ("versions", "actions", "reasons", "scores", "tokens", "groups")
+"""Array fields of `Steps`, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +171,16 @@ class ForgettingPlan:
     hot: int
     """How many of them were hot."""
     blast_share: float
-    """Share of the examined records that would be deleted for another reason than expiry."""
+    """Share of the examined records that would be deleted or summarized, for another reason than
+    that their time is over or that a person asked for it."""
     blast_limit: float
+    cause: Cause = Cause.DEMAND
+    spared: Mapping[RecordId, str] = field(default_factory=dict)
+    """Records that a rule asked for and a protection kept, and which: a hundred at most."""
+    unmet_budget: Mapping[str, int] = field(default_factory=dict)
+    """By how much the hot tier will still be over budget, because what is left is protected."""
+    alarm: str = ""
+    """Why the plan may not be applied without an override: beyond its limits, or unlike any before."""
     state: PlanState = PlanState.DRAFT
     cursor: int = 0
     """How many steps have been applied (or skipped); a crash resumes here."""
@@ -159,6 +200,7 @@ class Receipt:
     plan_id: PlanId | None
     at: datetime
     demoted: int = 0
+    summarized: int = 0
     deleted: int = 0
     restored: int = 0
     erased: int = 0

@@ -158,6 +158,15 @@ class Twin:
     similarity: float
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Who wants a record left untouched, why, and until when (None: until released)."""
+
+    owner: str = ""
+    reason: str = ""
+    until: datetime | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRecord:
     """One structured memory. Immutable: a change makes a new value with a higher `version`.
@@ -195,9 +204,16 @@ class MemoryRecord:
     tier: Tier = Tier.HOT
     pinned: bool = False
     held: bool = False
+    hold: Hold | None = None
+    cold_since: datetime | None = None
     embedding: EmbeddingState = EmbeddingState.PENDING
     key: str | None = None
     version: int = 1
+
+    def held_at(self, now: datetime) -> bool:
+        """Tell whether a hold is in force; it lapses at the very moment it is limited to."""
+        until = None if self.hold is None else self.hold.until
+        return self.held and (until is None or until > now)
 
     def expired(self, now: datetime) -> bool:
         """Tell whether the TTL has run out; the boundary itself counts as expired."""

@@ -17,6 +17,7 @@ from sfams.core.record import (
     Claim,
     EmbeddingState,
     Entity,
+    Hold,
     JsonValue,
     MemoryRecord,
     RecordId,
@@ -50,6 +51,8 @@ def record_to_wire(record: MemoryRecord) -> Json:
         "tier": record.tier.value,
         "pinned": record.pinned,
         "held": record.held,
+        "hold": _hold(record.hold),
+        "cold_since": _moment(record.cold_since),
         "created_at": format_moment(record.created_at),
         "recorded_at": format_moment(record.recorded_at),
         "updated_at": format_moment(record.updated_at),
@@ -75,6 +78,12 @@ def record_to_wire(record: MemoryRecord) -> Json:
         "content_hash": record.content_hash,
     }
     return {name: value for name, value in shape.items() if value not in (None, [], {})}
+
+
+def _hold(hold: Hold | None) -> Json | None:
+    if hold is None:
+        return None
+    return {"owner": hold.owner, "reason": hold.reason, "until": _moment(hold.until)}
 
 
 def _plain(value: Claim | Twin) -> Json:
@@ -226,6 +235,8 @@ def _read(reader: _Reader) -> MemoryRecord:
         tier=Tier(reader.text("tier", "hot")),
         pinned=reader.flag("pinned"),
         held=reader.flag("held"),
+        hold=_read_hold(reader),
+        cold_since=reader.maybe_moment("cold_since"),
         embedding=EmbeddingState(reader.text("embedding", "pending")),
         key=reader.maybe_text("key"),
         version=int(reader.number("version", 1)),
@@ -237,6 +248,13 @@ def _read_claim(reader: _Reader) -> Claim | None:
         return None
     claim = reader.object("claim")
     return Claim(claim.text("subject"), claim.text("attribute"), claim.text("value", ""))
+
+
+def _read_hold(reader: _Reader) -> Hold | None:
+    if not reader.has("hold"):
+        return None
+    hold = reader.object("hold")
+    return Hold(hold.text("owner", ""), hold.text("reason", ""), hold.maybe_moment("until"))
 
 
 def _read_twin(reader: _Reader) -> Twin | None:

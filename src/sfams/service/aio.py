@@ -17,6 +17,7 @@ from anyio import CapacityLimiter, to_thread
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft, DraftFields
 from sfams.core.events import MemoryEvent
+from sfams.core.moments import MomentLike
 from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.query import Cursor, RecallResult
@@ -213,9 +214,11 @@ class AsyncMemory:
 
     # Forgetting
 
-    async def plan_forgetting(self, policy: RetentionPolicy | str | None = None) -> ForgettingPlan:
+    async def plan_forgetting(
+        self, policy: RetentionPolicy | str | None = None, **fields: Unpack[FilterFields]
+    ) -> ForgettingPlan:
         """Say what a policy (or a preset by name) would forget, and save it. Changes no record."""
-        return await self._threads.write(partial(self._memory.plan_forgetting, policy))
+        return await self._threads.write(partial(self._memory.plan_forgetting, policy, **fields))
 
     async def plan(self, plan_id: str) -> ForgettingPlan:
         """Read a saved plan."""
@@ -231,6 +234,24 @@ class AsyncMemory:
         """Carry a plan out. What changed or was used since is skipped and reported."""
         call = partial(self._memory.forget, plan, override_blast_radius=override_blast_radius)
         return await self._threads.write(call)
+
+    async def pending_plans(self) -> Sequence[ForgettingPlan]:
+        """List the plans that wait for a person's approval, oldest first."""
+        return await self._threads.read(self._memory.pending_plans)
+
+    async def approve(self, plan: ForgettingPlan | str) -> ForgettingPlan:
+        """Let a plan through that waits for approval; `forget` then carries it out."""
+        return await self._threads.write(partial(self._memory.approve, plan))
+
+    async def reject(self, plan: ForgettingPlan | str) -> ForgettingPlan:
+        """Refuse a plan for good."""
+        return await self._threads.write(partial(self._memory.reject, plan))
+
+    async def keep(
+        self, plan: ForgettingPlan | str, ids: Iterable[str] | str, *, pin: bool = False
+    ) -> ForgettingPlan:
+        """Take records out of a plan before it is applied; with `pin`, out of all to come as well."""
+        return await self._threads.write(partial(self._memory.keep, plan, ids, pin=pin))
 
     async def restore(self, what: ForgettingPlan | str | Iterable[str] | None = None) -> Receipt:
         """Undo: a plan (by value or id), records (a list of ids), or the newest applied plan."""
@@ -264,9 +285,17 @@ class AsyncMemory:
         """Lift pins."""
         return await self._threads.write(partial(self._memory.unpin, ids))
 
-    async def hold(self, ids: Iterable[str] | str) -> Receipt:
-        """Forbid any removal, erasure included, until released."""
-        return await self._threads.write(partial(self._memory.hold, ids))
+    async def hold(
+        self,
+        ids: Iterable[str] | str,
+        *,
+        owner: str = "",
+        reason: str = "",
+        until: MomentLike | None = None,
+    ) -> Receipt:
+        """Forbid any removal, erasure included, until released or until a moment."""
+        call = partial(self._memory.hold, ids, owner=owner, reason=reason, until=until)
+        return await self._threads.write(call)
 
     async def release(self, ids: Iterable[str] | str) -> Receipt:
         """Lift holds."""

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from sfams.core.admission import AdmissionPolicy
 from sfams.core.events import MemoryEvent
-from sfams.core.policy import DEFAULT_POLICY, RetentionPolicy
+from sfams.core.policy import RetentionPolicy
+from sfams.core.presets import DEFAULT_POLICY
 from sfams.core.ranking import RankingWeights
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope

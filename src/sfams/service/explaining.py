@@ -129,7 +129,7 @@ def _of_record(engine: Engine, reader: Reader, record: MemoryRecord) -> Explanat
         reason=_reason(record, detail),
         score=score,
         parts=parts,
-        protected="held" if record.held else "pinned" if record.pinned else "",
+        protected="held" if record.held_at(now) else "pinned" if record.pinned else "",
         undoable=restorable(record, now, engine.policy.undo_window),
         events=events,
     )

@@ -1,27 +1,28 @@
-"""Forgetting: columns -> plan -> saved -> shown -> applied in chunks -> receipt."""
+"""Forgetting: a saved plan is applied in chunks, each with its cursor, and gives a receipt."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from sfams.core.events import Actor, EventType, MemoryEvent
-from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, PlanState, Reason, Receipt
-from sfams.core.planner import plan_forgetting as make_plan
-from sfams.core.policy import RetentionPolicy, preset, undo_window
+from sfams.core.plan import (
+    UNBOUND,
+    Action,
+    ForgettingPlan,
+    ForgettingStep,
+    PlanState,
+    Reason,
+    Receipt,
+)
+from sfams.core.policy_json import undo_window
 from sfams.core.record import MemoryRecord, PlanId, Status, Tier
 from sfams.core.scope import Scope
-from sfams.errors import (
-    BlastRadiusError,
-    ConflictError,
-    InvalidInputError,
-    NotFoundError,
-    PlanStaleError,
-)
-from sfams.ports import Reader, Transaction, Transition
+from sfams.errors import BlastRadiusError, ConflictError, PlanStaleError
+from sfams.ports import Transaction, Transition
 from sfams.service.engine import Engine
+from sfams.service.planning import load
 
 CHUNK = 500
 """Steps per transaction at most: other writers wait for one chunk, a crash resumes at the next."""
@@ -31,55 +32,19 @@ PAUSE = 0.005
 """Seconds between chunks, for a writer of another process to see that the lock is free."""
 
 
-def plan(engine: Engine, scope: Scope, policy: RetentionPolicy | str | None) -> ForgettingPlan:
-    """Make and save a plan. Changes no record; the preview is the plan itself."""
-    chosen: object = engine.policy if policy is None else policy
-    rules = preset(chosen) if isinstance(chosen, str) else chosen
-    if not isinstance(rules, RetentionPolicy):
-        message = (
-            f"policy: expected a RetentionPolicy or a preset's name, got {type(rules).__name__}"
-        )
-        raise InvalidInputError(message, field="policy")
-    engine.flush_usage()
-    now = engine.now()
-    with engine.store.read() as reader:
-        columns = reader.columns(scope, now)
-    made = make_plan(columns, rules, scope=scope, plan_id=engine.plan_id(), now=now)
-    event = MemoryEvent(
-        type=EventType.PLANNED,
-        at=now,
-        actor=Actor.POLICY,
-        plan_id=made.id,
-        detail={"steps": len(made.steps), "examined": made.examined},
-    )
-    with engine.store.write() as transaction:
-        transaction.save_plan(made)
-        transaction.append(scope, [event])
-    engine.tell(scope, [event])
-    return made
-
-
-def load(reader: Reader, scope: Scope, plan_id: PlanId) -> ForgettingPlan:
-    """Read a saved plan, or say that there is none in this scope."""
-    found = reader.plan(scope, plan_id)
-    if found is None:
-        message = f"no such plan in {scope}: {plan_id}"
-        raise NotFoundError(message, plan_id=plan_id)
-    return found
-
-
 def apply(
     engine: Engine, scope: Scope, plan_id: PlanId, *, override_blast_radius: bool = False
 ) -> Receipt:
     """Carry a plan out, in chunks that each commit with the plan's cursor.
 
-    A record that changed, became protected or was recalled since the plan is skipped and reported.
+    A record that changed, became protected or was recalled since the plan is skipped and reported, and
+    so is one that a review kept.
     An interrupted run goes on where it stopped when it is called again.
 
     Raises:
         NotFoundError: No such plan in this scope.
-        ConflictError: It has been applied or undone already.
-        BlastRadiusError: It deletes more than the policy allows in one run.
+        ConflictError: It has been applied, undone or rejected, or waits for approval.
+        BlastRadiusError: It removes more than the policy allows in one run, or than is usual.
     """
     engine.flush_usage()
     with engine.store.read() as reader:
@@ -118,16 +83,19 @@ class _Pace:
 
 
 def _check_applicable(current: ForgettingPlan, *, override: bool) -> None:
-    if current.state is PlanState.UNDONE:
-        message = f"plan {current.id} has been undone; make a new one"
+    if current.state in {PlanState.UNDONE, PlanState.REJECTED}:
+        message = f"plan {current.id} has been {current.state}; make a new one"
         raise PlanStaleError(message, plan_id=current.id)
+    if current.state is PlanState.PENDING:
+        message = f"plan {current.id} waits for approval; approve it, or reject it"
+        raise ConflictError(message, plan_id=current.id)
     if current.state is PlanState.APPLIED:
         message = f"plan {current.id} has been applied already"
         raise ConflictError(message, plan_id=current.id)
-    if current.blast_share > current.blast_limit and not override:
+    if current.alarm and not override:
         message = (
-            f"plan {current.id} deletes {current.blast_share:.1%} of the scope, the policy allows "
-            f"{current.blast_limit:.1%} in one run; narrow the policy or override the limit"
+            f"plan {current.id} {current.alarm} in one run; narrow the policy, keep some of its steps "
+            "or override the limit"
         )
         raise BlastRadiusError(message, plan_id=current.id)
 
@@ -141,9 +109,9 @@ def _apply_chunk(
     transitions: list[Transition] = []
     events: list[MemoryEvent] = []
     for step in steps:
-        reason = _reason_to_skip(step, records.get(step.record_id), current)
+        reason = _reason_to_skip(step, records.get(step.record_id), current, now)
         if reason:
-            skipped[step.record_id] = reason
+            skipped.setdefault(step.record_id, reason)
             continue
         transitions.append(_transition(step))
         events.append(_event(step, current.id, now))
@@ -164,20 +132,22 @@ def _apply_chunk(
 
 
 def _reason_to_skip(
-    step: ForgettingStep, record: MemoryRecord | None, current: ForgettingPlan
+    step: ForgettingStep, record: MemoryRecord | None, current: ForgettingPlan, now: datetime
 ) -> str:
     if record is None:
-        return "gone"
-    if record.held:
-        return "held"
-    if record.pinned:
-        return "pinned"
-    if record.version != step.version or record.status is not Status.LIVE:
-        return "changed since the plan"
+        return current.skipped.get(step.record_id, "gone")
     accessed = record.usage.last_accessed_at
-    if step.reason is not Reason.EXPIRED and accessed is not None and accessed > current.created_at:
-        return "used since the plan"
-    return ""
+    used = accessed is not None and accessed > current.created_at
+    changed = record.version != step.version or record.status is not Status.LIVE
+    reasons = {
+        current.skipped.get(step.record_id, ""): step.record_id in current.skipped,
+        "held": record.held_at(now),
+        "pinned": record.pinned,
+        "changed since the plan": changed,
+        "cold already": step.action is Action.DEMOTE and record.tier is Tier.COLD,
+        "used since the plan": step.reason not in UNBOUND and used,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _transition(step: ForgettingStep) -> Transition:
@@ -194,7 +164,7 @@ def _event(step: ForgettingStep, plan_id: PlanId, now: datetime) -> MemoryEvent:
         type=EventType.DELETED if step.action is Action.DELETE else EventType.DEMOTED,
         at=now,
         record_id=step.record_id,
-        actor=Actor.TTL if step.reason is Reason.EXPIRED else Actor.POLICY,
+        actor=_ACTORS.get(step.reason, Actor.POLICY),
         plan_id=plan_id,
         detail={
             "reason": step.reason.value,
@@ -202,6 +172,9 @@ def _event(step: ForgettingStep, plan_id: PlanId, now: datetime) -> MemoryEvent:
             "parts": dict(step.parts),
         },
     )
+
+
+_ACTORS = {Reason.EXPIRED: Actor.TTL, Reason.RETENTION: Actor.TTL, Reason.ASKED: Actor.USER}
 
 
 def _receipt(current: ForgettingPlan, now: datetime) -> Receipt:
@@ -214,12 +187,3 @@ def _receipt(current: ForgettingPlan, now: datetime) -> Receipt:
         skipped=current.skipped,
         undo_until=current.undo_until,
     )
-
-
-def newest_applied(reader: Reader, scope: Scope, plan_ids: Sequence[PlanId]) -> PlanId | None:
-    """Find the newest plan that has been applied and not undone."""
-    for plan_id in plan_ids:
-        found = reader.plan(scope, plan_id)
-        if found is not None and found.state is PlanState.APPLIED:
-            return plan_id
-    return None

@@ -9,6 +9,7 @@ from typing import Self, TypeVar, Unpack
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft, DraftFields, draft_from_mapping, make_draft
 from sfams.core.events import MemoryEvent
+from sfams.core.moments import MomentLike
 from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.query import Cursor, RecallResult
@@ -25,10 +26,12 @@ from sfams.service import (
     linking,
     listing,
     pending,
+    planning,
     protecting,
     recalling,
     remembering,
     restoring,
+    reviewing,
     superseding,
     transfer,
     updating,
@@ -217,14 +220,20 @@ class Memory:
 
     # Forgetting
 
-    def plan_forgetting(self, policy: RetentionPolicy | str | None = None) -> ForgettingPlan:
-        """Say what a policy (or a preset by name) would forget, and save it. Changes no record."""
-        return forgetting.plan(self._engine, self.scope, policy)
+    def plan_forgetting(
+        self, policy: RetentionPolicy | str | None = None, **fields: Unpack[FilterFields]
+    ) -> ForgettingPlan:
+        """Say what a policy (or a preset by name) would forget, and save it. Changes no record.
+
+        With a filter (`session="s1"`, `kinds=["dialogue"]`, ...) only matching records may be taken.
+        """
+        request = planning.PlanRequest(policy=policy, where=fields)
+        return planning.plan(self._engine, self.scope, request)
 
     def plan(self, plan_id: str) -> ForgettingPlan:
         """Read a saved plan."""
         with self._engine.store.read() as reader:
-            return forgetting.load(reader, self.scope, PlanId(listing.check_id(plan_id)))
+            return planning.load(reader, self.scope, PlanId(listing.check_id(plan_id)))
 
     def plans(self, limit: int = 20) -> Sequence[PlanId]:
         """List saved plans, newest first."""
@@ -235,20 +244,37 @@ class Memory:
         """Carry a plan out. What changed or was used since is skipped and reported.
 
         Raises:
-            BlastRadiusError: It deletes more than the policy's `max_share` of the scope.
+            BlastRadiusError: It removes more than the policy allows in one run.
+            ConflictError: It is applied, undone or rejected, or waits for approval.
         """
-        plan_id = PlanId(listing.check_id(plan if isinstance(plan, str) else plan.id))
         return forgetting.apply(
-            self._engine, self.scope, plan_id, override_blast_radius=override_blast_radius
+            self._engine, self.scope, _plan_id(plan), override_blast_radius=override_blast_radius
         )
+
+    def pending_plans(self) -> Sequence[ForgettingPlan]:
+        """List the plans that wait for a person's approval, oldest first."""
+        return reviewing.pending(self._engine, self.scope)
+
+    def approve(self, plan: ForgettingPlan | str) -> ForgettingPlan:
+        """Let a plan through that waits for approval; `forget` then carries it out."""
+        return reviewing.approve(self._engine, self.scope, _plan_id(plan))
+
+    def reject(self, plan: ForgettingPlan | str) -> ForgettingPlan:
+        """Refuse a plan for good."""
+        return reviewing.reject(self._engine, self.scope, _plan_id(plan))
+
+    def keep(
+        self, plan: ForgettingPlan | str, ids: Iterable[str] | str, *, pin: bool = False
+    ) -> ForgettingPlan:
+        """Take records out of a plan before it is applied; with `pin`, out of all to come as well."""
+        return reviewing.keep(self._engine, self.scope, _plan_id(plan), _many(ids), pin=pin)
 
     def restore(self, what: ForgettingPlan | str | Iterable[str] | None = None) -> Receipt:
         """Undo: a plan (by value or id), records (a list of ids), or the newest applied plan."""
         if what is None:
             return restoring.restore_newest(self._engine, self.scope)
         if isinstance(what, (str, ForgettingPlan)):
-            plan_id = PlanId(listing.check_id(what if isinstance(what, str) else what.id))
-            return restoring.restore_plan(self._engine, self.scope, plan_id)
+            return restoring.restore_plan(self._engine, self.scope, _plan_id(what))
         return restoring.restore_records(self._engine, self.scope, what)
 
     def delete(
@@ -285,9 +311,17 @@ class Memory:
         """Lift pins."""
         return protecting.protect(self._engine, self.scope, _many(ids), pinned=False)
 
-    def hold(self, ids: Iterable[str] | str) -> Receipt:
-        """Forbid any removal, erasure included, until released."""
-        return protecting.protect(self._engine, self.scope, _many(ids), held=True)
+    def hold(
+        self,
+        ids: Iterable[str] | str,
+        *,
+        owner: str = "",
+        reason: str = "",
+        until: MomentLike | None = None,
+    ) -> Receipt:
+        """Forbid any removal, erasure included, until released or until a moment."""
+        wish = protecting.make_hold(owner, reason, until)
+        return protecting.protect(self._engine, self.scope, _many(ids), held=True, hold=wish)
 
     def release(self, ids: Iterable[str] | str) -> Receipt:
         """Lift holds."""
@@ -333,6 +367,10 @@ def _not_text(items: Iterable[Item], field: str) -> Iterable[Item]:
         message = f"{field}: expected a list, got {type(items).__name__}"
         raise InvalidInputError(message, field=field)
     return items
+
+
+def _plan_id(plan: ForgettingPlan | str) -> PlanId:
+    return PlanId(listing.check_id(plan if isinstance(plan, str) else plan.id))
 
 
 def _many(ids: Iterable[str] | str) -> list[str]:

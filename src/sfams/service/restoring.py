@@ -14,8 +14,8 @@ from sfams.core.scope import Scope
 from sfams.errors import ConflictError, NotFoundError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
-from sfams.service.forgetting import load, newest_applied
 from sfams.service.listing import check_id, fetch
+from sfams.service.planning import load, newest_applied
 
 _PLANS_SEARCHED = 100
 
@@ -44,7 +44,7 @@ def restore_plan(engine: Engine, scope: Scope, plan_id: PlanId) -> Receipt:
 
 
 def _check_undoable(current: ForgettingPlan, now: datetime) -> None:
-    if current.state in {PlanState.DRAFT, PlanState.UNDONE}:
+    if current.state not in {PlanState.APPLYING, PlanState.APPLIED}:
         message = f"plan {current.id} is {current.state}; there is nothing to undo"
         raise ConflictError(message, plan_id=current.id)
     if current.undo_until is not None and now >= current.undo_until:
@@ -55,7 +55,7 @@ def _check_undoable(current: ForgettingPlan, now: datetime) -> None:
 def restore_newest(engine: Engine, scope: Scope) -> Receipt:
     """Undo the newest plan that is applied."""
     with engine.store.read() as reader:
-        plan_id = newest_applied(reader, scope, reader.plans(scope, _PLANS_SEARCHED))
+        plan_id = newest_applied(reader, scope, _PLANS_SEARCHED)
     if plan_id is None:
         message = f"no applied plan in {scope}"
         raise NotFoundError(message)

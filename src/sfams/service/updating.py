@@ -51,7 +51,7 @@ def update(
     now = engine.now()
     with engine.store.read() as reader:
         before = fetch(reader, scope, [wanted])[0]
-    _check_changeable(before, expected_version)
+    _check_changeable(before, expected_version, now)
     after = _changed(before, fields, now)
     entry = _entry(engine, before, after)
     event = MemoryEvent(
@@ -61,7 +61,7 @@ def update(
         detail={"fields": [*sorted(fields)], "version": after.version},
     )
     with engine.store.write() as transaction:
-        _check_still(transaction, before, after)
+        _check_still(transaction, before, after, now)
         entry = _settled(engine, transaction, before, entry)
         transaction.replace([entry])
         transaction.append(scope, [event])
@@ -69,7 +69,7 @@ def update(
     return entry.record
 
 
-def _check_changeable(record: MemoryRecord, expected_version: int | None) -> None:
+def _check_changeable(record: MemoryRecord, expected_version: int | None, now: datetime) -> None:
     if expected_version is not None and record.version != expected_version:
         message = (
             f"{record.id} is at version {record.version}, not {expected_version}; read it again"
@@ -78,14 +78,16 @@ def _check_changeable(record: MemoryRecord, expected_version: int | None) -> Non
     if record.status is not Status.LIVE:
         message = f"{record.id} is {record.status}; restore it before changing it"
         raise ConflictError(message, id=record.id)
-    if record.held:
+    if record.held_at(now):
         message = f"{record.id} is held; release it first"
         raise RecordProtectedError(message, id=record.id)
 
 
-def _check_still(transaction: Transaction, before: MemoryRecord, after: MemoryRecord) -> None:
+def _check_still(
+    transaction: Transaction, before: MemoryRecord, after: MemoryRecord, now: datetime
+) -> None:
     current = fetch(transaction, before.scope, [before.id])[0]
-    _check_changeable(current, before.version)
+    _check_changeable(current, before.version, now)
     double = transaction.by_hash(before.scope, [after.content_hash]).get(after.content_hash)
     if double is not None and double != before.id:
         message = f"{double} says the same already"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from sfams.core.plan import ForgettingPlan, Steps
-from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Usage
-from sfams.ports import EmbeddingModel, UsageDelta
+from sfams.core.plan import STEP_ARRAYS, ForgettingPlan, Steps
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Tier, Usage
+from sfams.ports import EmbeddingModel, Transition, UsageDelta
 from sfams.stores.dict_state import Row
 
 
@@ -42,24 +44,34 @@ def without_links(row: Row, gone: set[RecordId]) -> Row:
     return replace(row, record=replace(row.record, relations=relations))
 
 
+def moved(record: MemoryRecord, change: Transition, now: datetime) -> MemoryRecord:
+    """Give a record another standing."""
+    names = ("status", "tier", "grace_until", "pinned", "held", "validity")
+    fields: dict[str, Any] = {
+        name: value for name in names if (value := getattr(change, name)) is not None
+    }
+    if change.held is not None:
+        fields["hold"] = change.hold
+    if change.tier is not None and change.tier is not record.tier:
+        fields["cold_since"] = now if change.tier is Tier.COLD else None
+    return replace(record, **fields, updated_at=now, version=record.version + 1)
+
+
 def without_steps(plan: ForgettingPlan, gone: set[RecordId]) -> ForgettingPlan:
     """Take records out of a saved plan; its cursor still stands before the same next step."""
     kept = np.array([record_id not in gone for record_id in plan.steps.ids], np.bool_)
     skipped = {name: why for name, why in plan.skipped.items() if name not in gone}
-    if kept.all() and len(skipped) == len(plan.skipped):
+    spared = {name: why for name, why in plan.spared.items() if name not in gone}
+    if kept.all() and (len(skipped), len(spared)) == (len(plan.skipped), len(plan.spared)):
         return plan
     steps = plan.steps
     left = Steps(
         ids=tuple(record_id for record_id in steps.ids if record_id not in gone),
-        versions=steps.versions[kept],
-        actions=steps.actions[kept],
-        reasons=steps.reasons[kept],
-        scores=steps.scores[kept],
-        tokens=steps.tokens[kept],
         parts={name: values[kept] for name, values in steps.parts.items()},
+        **{name: getattr(steps, name)[kept] for name in STEP_ARRAYS},
     )
     cursor = int(np.count_nonzero(kept[: plan.cursor]))
-    return replace(plan, steps=left, cursor=cursor, skipped=skipped)
+    return replace(plan, steps=left, cursor=cursor, skipped=skipped, spared=spared)
 
 
 def adopted(row: Row, model: EmbeddingModel, seq: int) -> Row:

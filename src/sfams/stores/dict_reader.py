@@ -23,6 +23,7 @@ from sfams.core.record import (
     PlanId,
     RecordId,
     Relation,
+    Sensitivity,
     Tier,
 )
 from sfams.core.scope import Scope
@@ -139,12 +140,12 @@ class DictReader:
         waiting.sort(key=lambda record: (record.created_at, record.id))
         return [detached(record) for record in waiting[:limit]]
 
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:  # noqa: ARG002  (the port's)
+    def columns(self, scope: Scope, now: datetime, /) -> Columns:
         """Read the live records' columns, in id order; a twin that is not live counts as none."""
         live = [row.record for row in self._rows(scope) if row.live]
         names = tuple(sorted({record.kind for record in live}))
         cells = [
-            _cells(record, self._scope(scope).rows) | {"kinds": names.index(record.kind)}
+            _cells(record, self._scope(scope).rows, now) | {"kinds": names.index(record.kind)}
             for record in live
         ]
         values: dict[str, Any] = {
@@ -316,7 +317,7 @@ def _micros(moment: datetime | None, absent: int) -> int:
     return absent if moment is None else to_micros(moment)
 
 
-def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row]) -> dict[str, float]:
+def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row], now: datetime) -> dict[str, float]:
     """Give a record's cells of the columns, but for its kind."""
     twin = record.twin if record.twin and _is_live(rows, record.twin.id) else None
     return {
@@ -329,11 +330,19 @@ def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row]) -> dict[str, floa
         "expires_at": _micros(record.expires_at, NEVER),
         "grace_until": _micros(record.grace_until, MISSING),
         "tokens": record.tokens,
+        "bytes": len(record.content.encode()),
         "similarity": 0.0 if twin is None else twin.similarity,
         "pinned": record.pinned,
-        "held": record.held,
+        "held": record.held_at(now),
         "cold": record.tier is Tier.COLD,
+        "cold_since": _micros(_cold_since(record), MISSING),
+        "sensitive": record.sensitivity is not Sensitivity.NORMAL,
     }
+
+
+def _cold_since(record: MemoryRecord) -> datetime | None:
+    """Since when it is cold; without a moment of its own, since it last changed."""
+    return (record.cold_since or record.updated_at) if record.tier is Tier.COLD else None
 
 
 def _is_live(rows: Mapping[RecordId, Row], record_id: RecordId) -> bool:

@@ -47,7 +47,14 @@ from sfams.ports import (
     Transition,
     UsageDelta,
 )
-from sfams.stores.dict_edits import adopted, says_the_same, with_usage, without_links, without_steps
+from sfams.stores.dict_edits import (
+    adopted,
+    moved,
+    says_the_same,
+    with_usage,
+    without_links,
+    without_steps,
+)
 from sfams.stores.dict_reader import DictReader
 from sfams.stores.dict_state import Row, ScopeState, State, detached, own_vector, tombstone
 
@@ -119,12 +126,7 @@ class DictTransaction(DictReader):
             if change.status is Status.ERASED:
                 raise InvalidInputError("status: only `erase` erases", field="status")
             row = own.rows[change.id]
-            fields = {
-                name: value
-                for name in ("status", "tier", "grace_until", "pinned", "held", "validity")
-                if (value := getattr(change, name)) is not None
-            }
-            record = replace(row.record, **fields, updated_at=now, version=row.record.version + 1)
+            record = moved(row.record, change, now)
             own.rows[change.id] = replace(row, record=record, seq=own.seq)
         _check_unique(own)
 

@@ -17,6 +17,7 @@ from sfams.core.record import (
     Claim,
     EmbeddingState,
     Entity,
+    Hold,
     MemoryRecord,
     PlanId,
     RecordId,
@@ -73,8 +74,12 @@ RECORD_COLUMNS = (
     "derived_from",
     "metadata",
     "content",
+    "hold_owner",
+    "hold_reason",
+    "hold_until",
+    "cold_since",
 )
-"""Columns that make a record, in the table's order."""
+"""Columns that make a record."""
 
 CLAIM_KEY_COLUMNS = ("subject_key", "attribute_key")
 USAGE_COLUMNS = ("access_count", "last_accessed_at", "used_count", "last_used_at")
@@ -138,7 +143,7 @@ class Children:
 
 def encode_record(record: MemoryRecord) -> Cells:
     """Write a record's own columns: `RECORD_COLUMNS`, then `CLAIM_KEY_COLUMNS`."""
-    claim, twin, source = record.claim, record.twin, record.source
+    claim, twin, source, hold = record.claim, record.twin, record.source, record.hold
     return (
         record.id,
         record.version,
@@ -173,6 +178,8 @@ def encode_record(record: MemoryRecord) -> Cells:
         to_json(record.derived_from) if record.derived_from else None,
         to_json(record.metadata) if record.metadata else None,
         record.content,
+        *((hold.owner, hold.reason, micros(hold.until)) if hold else (None, None, None)),
+        micros(record.cold_since),
         *(claim_key(claim) if claim else (None, None)),
     )
 
@@ -241,6 +248,8 @@ def _decode(scope: Scope, row: Mapping[str, Any], children: Children) -> MemoryR
         tier=Tier(row["tier"]),
         pinned=bool(row["pinned"]),
         held=bool(row["held"]),
+        hold=_hold(row),
+        cold_since=moment_or_none(row["cold_since"]),
         embedding=EmbeddingState(row["embedding"]),
         key=row["key"],
         version=row["version"],
@@ -252,6 +261,12 @@ def _number(value: Cell) -> float:
         message = f"not a number but {type(value).__name__}"
         raise TypeError(message)
     return value
+
+
+def _hold(row: Mapping[str, Any]) -> Hold | None:
+    if row["hold_owner"] is None:
+        return None
+    return Hold(row["hold_owner"], row["hold_reason"], moment_or_none(row["hold_until"]))
 
 
 def _claim(row: Mapping[str, Any]) -> Claim | None:

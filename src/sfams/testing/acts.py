@@ -22,6 +22,7 @@ POLICY = RetentionPolicy(
     budget=Budget(records=1),
     lowest=2,
     share_action=Action.DELETE,
+    through_cold=False,
     max_share=1.0,
 )
 

@@ -16,6 +16,7 @@ from sfams.core.record import (
     Claim,
     EmbeddingState,
     Entity,
+    Hold,
     MemoryRecord,
     Metadata,
     RecordId,
@@ -75,6 +76,8 @@ class RecordFields(TypedDict, total=False):
     tier: Tier
     pinned: bool
     held: bool
+    hold: Hold | None
+    cold_since: datetime | None
     embedding: EmbeddingState
     key: str | None
     version: int

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 import numpy as np
 
-from sfams.core.plan import ACTIONS, REASONS, ForgettingPlan, PlanState, Steps
+from sfams.core.plan import ACTIONS, REASONS, Cause, ForgettingPlan, PlanState, Steps
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
+from sfams.testing.builders import numbered_id
 from sfams.testing.clock import START
 
 
@@ -25,6 +26,7 @@ def make_steps(ids: Sequence[RecordId]) -> Steps:
         reasons=(rows % len(REASONS)).astype(np.int8),
         scores=importance + recency,
         tokens=rows * 3,
+        groups=(rows % 4 - 1).astype(np.int32),
         parts={"importance": importance, "recency": recency},
     )
 
@@ -43,6 +45,10 @@ def make_plan(
         hot=len(ids) * 9,
         blast_share=1 / 3,
         blast_limit=0.2,
+        cause=Cause.INTERVAL,
+        spared={numbered_id(77): "held", **dict.fromkeys(ids[-1:], "pinned")},
+        unmet_budget={"records": 3},
+        alarm="more than usual",
         state=PlanState.APPLYING if cursor else PlanState.DRAFT,
         cursor=cursor,
         skipped=dict.fromkeys(ids[:cursor:2], "used since the plan"),

@@ -16,6 +16,7 @@ from sfams.core.record import (
     Claim,
     EmbeddingState,
     Entity,
+    Hold,
     JsonValue,
     PlanId,
     Relation,
@@ -128,6 +129,8 @@ _FIELDS: dict[str, st.SearchStrategy[object]] = {
     "status": statuses,
     "tier": st.sampled_from(Tier),
     "held": flags,
+    "hold": st.builds(Hold, st.just("legal"), st.sampled_from(("", "case 7")), moments),
+    "cold_since": moments,
     "embedding": states,
     "key": st.sampled_from(("k", "K")),
 }

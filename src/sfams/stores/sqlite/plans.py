@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 
 from sfams.core.moments import to_micros
-from sfams.core.plan import ForgettingPlan, PlanState, Steps
+from sfams.core.plan import Cause, ForgettingPlan, PlanState, Steps
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
 from sfams.stores.rows import micros, moment, moment_or_none, to_json
@@ -43,6 +43,7 @@ class Plans:
             plan.blast_limit,
             *_progress(plan),
             to_json(dict(plan.policy)),
+            to_json(_notes(plan)),
             packing.fingerprint(columns),
         )
         self._run("plan_columns_clear", saved)
@@ -59,7 +60,7 @@ class Plans:
         rows = self._run("plan", self._number, plan_id)
         if not rows:
             return None
-        saved, name, created_at, examined, hot, share, limit, policy, *progress = rows[0]
+        saved, name, created_at, examined, hot, share, limit, policy, notes, *progress = rows[0]
         state, cursor, applied_at, undo_until, skipped = progress
         return ForgettingPlan(
             id=plan_id,
@@ -71,6 +72,7 @@ class Plans:
             hot=hot,
             blast_share=share,
             blast_limit=limit,
+            **_from_notes(json.loads(notes)),
             state=PlanState(state),
             cursor=cursor,
             skipped=json.loads(skipped),
@@ -81,8 +83,13 @@ class Plans:
     def drop(self, gone: frozenset[RecordId]) -> None:
         """Take records out of every plan; its cursor still stands before the same next step."""
         self._cache.clear()
-        for plan_id, skipped, ids in self._run("plan_members", self._number):
-            if gone.isdisjoint(packing.unpack_ids(ids)) and gone.isdisjoint(json.loads(skipped)):
+        for plan_id, skipped, notes, ids in self._run("plan_members", self._number):
+            named = (
+                packing.unpack_ids(ids),
+                json.loads(skipped),
+                json.loads(notes).get("spared", {}),
+            )
+            if all(gone.isdisjoint(each) for each in named):
                 continue
             plan = self.load(plan_id)
             if plan is not None:
@@ -107,7 +114,28 @@ def _without(plan: ForgettingPlan, gone: frozenset[RecordId]) -> ForgettingPlan:
         steps=steps,
         cursor=int(np.count_nonzero(kept[: plan.cursor])),
         skipped={name: why for name, why in plan.skipped.items() if name not in gone},
+        spared={name: why for name, why in plan.spared.items() if name not in gone},
     )
+
+
+def _notes(plan: ForgettingPlan) -> dict[str, Any]:
+    """Collect what a plan says besides its steps."""
+    return {
+        "cause": plan.cause.value,
+        "alarm": plan.alarm,
+        "spared": dict(plan.spared),
+        "unmet": dict(plan.unmet_budget),
+    }
+
+
+def _from_notes(notes: dict[str, Any]) -> dict[str, Any]:
+    """Read them; a plan of an older schema has none."""
+    return {
+        "cause": Cause(notes.get("cause", Cause.DEMAND)),
+        "alarm": notes.get("alarm", ""),
+        "spared": notes.get("spared", {}),
+        "unmet_budget": notes.get("unmet", {}),
+    }
 
 
 def _progress(plan: ForgettingPlan) -> tuple[Any, ...]:

@@ -89,6 +89,8 @@ WHERE scope = ?1 AND NOT (
     AND status IN ('live', 'superseded', 'summarized', 'deleted')
     AND tier IN ('hot', 'cold') AND embedding IN ('ready', 'pending', 'failed')
     AND sensitivity IN ('normal', 'sensitive')
+    AND typeof(hold_until) IN ('integer', 'null') AND typeof(cold_since) IN ('integer', 'null')
+    AND coalesce(hold_until, 0) BETWEEN ?2 AND ?3 AND coalesce(cold_since, 0) BETWEEN ?2 AND ?3
     AND json_valid(coalesce(metadata, '{}')) AND json_valid(coalesce(derived_from, '[]'))
     AND typeof(trust) = 'real' AND typeof(twin_similarity) IN ('real', 'null') AND typeof(content) = 'text'
     AND created_at BETWEEN ?2 AND ?3 AND recorded_at BETWEEN ?2 AND ?3
@@ -153,7 +155,10 @@ GROUP BY entity.key, entity.type ORDER BY records DESC, min(entity.name), entity
 UPDATE record SET
     change_seq = ?3, version = version + 1, updated_at = ?4,
     tier = coalesce(?5, tier), grace_until = coalesce(?6, grace_until),
-    pinned = coalesce(?7, pinned), held = coalesce(?8, held)
+    pinned = coalesce(?7, pinned), held = coalesce(?8, held),
+    hold_owner = iif(?8 IS NULL, hold_owner, ?9), hold_reason = iif(?8 IS NULL, hold_reason, ?10),
+    hold_until = iif(?8 IS NULL, hold_until, ?11),
+    cold_since = CASE WHEN ?5 = 'cold' AND tier <> 'cold' THEN ?4 WHEN ?5 = 'hot' THEN NULL ELSE cold_since END
 WHERE scope = ?1 AND id = ?2;
 
 -- name: transition_status
@@ -249,8 +254,9 @@ ORDER BY record;
 SELECT record.id, record.version, record.kind, record.importance, record.created_at,
     coalesce(usage.last_accessed_at, ?2), coalesce(usage.access_count, 0), coalesce(usage.used_count, 0),
     coalesce(record.expires_at, ?3), coalesce(record.grace_until, ?2), record.tokens,
-    record.twin, coalesce(record.twin_similarity, 0.0),
-    record.pinned + 2 * record.held + 4 * (record.tier = 'cold')
+    octet_length(record.content), iif(record.tier = 'cold', coalesce(record.cold_since, record.updated_at), ?2), record.twin, coalesce(record.twin_similarity, 0.0),
+    record.pinned + 2 * (record.held AND coalesce(record.hold_until > ?4, 1))
+        + 4 * (record.tier = 'cold') + 8 * (record.sensitivity <> 'normal')
 FROM record LEFT JOIN usage ON usage.record = record.number
 WHERE record.scope = ?1 AND record.status = 'live' ORDER BY record.id;
 
@@ -330,19 +336,20 @@ UPDATE event SET detail = '{}' WHERE scope = ?1 AND record IN (SELECT value FROM
 SELECT id FROM plan WHERE scope = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2;
 
 -- name: plan
-SELECT number, steps, created_at, examined, hot, blast_share, blast_limit, policy,
+SELECT number, steps, created_at, examined, hot, blast_share, blast_limit, policy, notes,
     state, cursor, applied_at, undo_until, skipped
 FROM plan WHERE scope = ?1 AND id = ?2;
 
 -- name: plan_put
 INSERT INTO plan (scope, id, created_at, examined, hot, blast_share, blast_limit, state, cursor,
-    applied_at, undo_until, skipped, policy, steps)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+    applied_at, undo_until, skipped, policy, notes, steps)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 ON CONFLICT (scope, id) DO UPDATE SET
     created_at = excluded.created_at, examined = excluded.examined, hot = excluded.hot,
     blast_share = excluded.blast_share, blast_limit = excluded.blast_limit, state = excluded.state,
     cursor = excluded.cursor, applied_at = excluded.applied_at, undo_until = excluded.undo_until,
-    skipped = excluded.skipped, policy = excluded.policy, steps = excluded.steps
+    skipped = excluded.skipped, policy = excluded.policy, notes = excluded.notes,
+    steps = excluded.steps
 RETURNING number;
 
 -- name: plan_advance
@@ -350,7 +357,7 @@ UPDATE plan SET state = ?3, cursor = ?4, applied_at = ?5, undo_until = ?6, skipp
 WHERE scope = ?1 AND id = ?2 RETURNING number;
 
 -- name: plan_members
-SELECT plan.id, plan.skipped, plan_column.data FROM plan
+SELECT plan.id, plan.skipped, plan.notes, plan_column.data FROM plan
 JOIN plan_column ON plan_column.plan = plan.number AND plan_column.name = 'ids'
 WHERE plan.scope = ?1;
 
@@ -470,6 +477,8 @@ UPDATE record SET
     twin = iif(typeof(twin_similarity) = 'real', twin, NULL),
     pinned = iif(typeof(pinned) = 'integer', pinned, 1),
     held = iif(typeof(held) = 'integer', held, 0),
+    hold_until = iif(typeof(hold_until) = 'integer' AND hold_until BETWEEN ?2 AND ?3, hold_until, NULL),
+    cold_since = iif(typeof(cold_since) = 'integer' AND cold_since BETWEEN ?2 AND ?3, cold_since, NULL),
     change_seq = ?5
 WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?4)) AND typeof(content) = 'text';
 

@@ -146,9 +146,9 @@ class SqliteReader:
 
     # ── The view and the policy's columns ─────────────────────────────────────────────────────────
 
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:  # noqa: ARG002  (the port's)
+    def columns(self, scope: Scope, now: datetime, /) -> Columns:
         """Read the live records' columns, in id order; a twin that is not live counts as none."""
-        return viewing.columns(self._connection, self._number(scope))
+        return viewing.columns(self._connection, self._number(scope), now)
 
     def changes(self, scope: Scope, after: int, /) -> ViewChanges:
         """Tell what changed after `after` (0: everything that is hot)."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfams.core.plan import Steps
+from sfams.core.plan import NO_GROUP, Steps
 from sfams.core.record import RecordId
 from sfams.stores.rows import to_json
 
@@ -25,8 +25,9 @@ _ARRAYS: Mapping[str, str] = {
     "reasons": "<i1",
     "scores": "<f8",
     "tokens": "<i8",
+    "groups": "<i4",
 }
-_SMALL = frozenset({"versions", "actions", "reasons", "tokens"})
+_SMALL = frozenset({"versions", "actions", "reasons", "tokens", "groups"})
 """Columns of small whole numbers: they shrink to little, while scores and parts do not."""
 
 
@@ -43,6 +44,9 @@ def pack(steps: Steps) -> Packed:
 def unpack(columns: Packed) -> Steps:
     """Read steps; their arrays cannot be written to."""
     found = dict(columns)
+    if "groups" not in found:  # a plan of an older schema
+        size = len(found["versions"] and zlib.decompress(found["versions"])) // 8
+        found["groups"] = _squeeze(np.full(size, NO_GROUP, "<i4").tobytes())
     arrays: dict[str, NDArray[Any]] = {
         name: np.frombuffer(zlib.decompress(found[name]) if name in _SMALL else found[name], kind)
         for name, kind in _ARRAYS.items()

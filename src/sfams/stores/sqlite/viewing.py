@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import islice, starmap
 from operator import attrgetter
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from sfams.core.columns import Columns
 from sfams.core.keywords import ColdPosting
-from sfams.core.moments import MISSING, NEVER
+from sfams.core.moments import MISSING, NEVER, to_micros
 from sfams.core.record import RecordId
 from sfams.core.view import ViewChanges, ViewRow
 from sfams.errors import StoreError
@@ -39,6 +40,8 @@ _SELECTED = (
     "expires_at",
     "grace_until",
     "tokens",
+    "bytes",
+    "cold_since",
     "similarity",
     "flags",
 )
@@ -85,6 +88,7 @@ class _ColumnsBuilder:
             pinned=(flags & 1) != 0,
             held=(flags & 2) != 0,
             cold=(flags & 4) != 0,
+            sensitive=(flags & 8) != 0,
             **found,
         )
 
@@ -94,15 +98,16 @@ class _ColumnsBuilder:
         return [place for place, twin in enumerate(self._twins) if twin not in live]
 
 
-def columns(connection: apsw.Connection, number: int) -> Columns:
+def columns(connection: apsw.Connection, number: int, now: datetime) -> Columns:
     """Read the live records' columns, in id order; a twin that is not live counts as none.
 
     Raises:
         StoreError: A cell cannot be read; names the records.
     """
     builder = _ColumnsBuilder()
+    values = number, MISSING, NEVER, to_micros(now)
     try:
-        for chunk in _chunks(connection.execute(QUERIES["columns"], (number, MISSING, NEVER))):
+        for chunk in _chunks(connection.execute(QUERIES["columns"], values)):
             builder.add(chunk)
     except (TypeError, OverflowError) as error:
         raise damaged(connection, number) from error

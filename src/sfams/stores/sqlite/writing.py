@@ -237,6 +237,9 @@ def _standing(change: Transition) -> Cells:
         micros(change.grace_until),
         None if change.pinned is None else int(change.pinned),
         None if change.held is None else int(change.held),
+        None if change.hold is None else change.hold.owner,
+        None if change.hold is None else change.hold.reason,
+        None if change.hold is None else micros(change.hold.until),
     )
 
 

@@ -8,7 +8,17 @@ import pytest
 
 from sfams.core.keywords import ColdPosting
 from sfams.core.moments import MISSING, NEVER, to_micros
-from sfams.core.record import EmbeddingState, RecordId, Status, Tier, Twin, Usage, Validity
+from sfams.core.record import (
+    EmbeddingState,
+    Hold,
+    RecordId,
+    Sensitivity,
+    Status,
+    Tier,
+    Twin,
+    Usage,
+    Validity,
+)
 from sfams.errors import InvalidInputError
 from sfams.ports import Transition
 from sfams.testing.builders import HOME, entry_of, make_entry, make_record, numbered_id
@@ -66,7 +76,9 @@ class StandingPromises(Promises):
         assert fetch_one(store, ONE) == make_record(
             1, status=Status.SUPERSEDED, validity=validity, version=2, updated_at=NOW
         )
-        assert fetch_one(store, TWO) == make_record(2, tier=Tier.COLD, version=2, updated_at=NOW)
+        assert fetch_one(store, TWO) == make_record(
+            2, tier=Tier.COLD, cold_since=NOW, version=2, updated_at=NOW
+        )
         assert fetch_one(store, THREE).grace_until == NOW + MINUTE
         assert fetch_one(store, FOUR).pinned
         assert fetch_one(store, FIVE) == make_record(5, held=True, version=2, updated_at=NOW)
@@ -79,6 +91,36 @@ class StandingPromises(Promises):
         move(store, Transition(ONE, pinned=False, held=False, validity=Validity()))
         found = fetch_one(store)
         assert (found.pinned, found.held, found.validity) == (False, False, Validity())
+
+    def test_a_hold_says_who_and_goes_with_it(self, store: Store) -> None:
+        """Owner, reason and end come with the hold and leave with it; other changes leave them alone."""
+        hold = Hold("legal", "案件 7", NOW + MINUTE)
+        fill(store, make_entry(1))
+        move(store, Transition(ONE, held=True, hold=hold))
+        move(store, Transition(ONE, pinned=True))
+        assert fetch_one(store).hold == hold
+        for moment, held in ((NOW, True), (NOW + MINUTE, False)):
+            with store.read() as reader:
+                assert reader.columns(HOME, moment).held.tolist() == [held]
+        move(store, Transition(ONE, held=False))
+        assert (fetch_one(store).held, fetch_one(store).hold) == (False, None)
+
+    def test_a_cold_record_knows_since_when(self, store: Store) -> None:
+        """From its demotion on, whatever else changes; one that came cold, since it last changed."""
+        came = make_entry(2, tier=Tier.COLD)
+        fill(store, make_entry(1), came)
+        move(store, Transition(ONE, tier=Tier.COLD))
+        with store.write() as transaction:
+            later = [Transition(ONE, tier=Tier.COLD, pinned=True)]
+            transaction.transition(HOME, later, NOW + MINUTE)
+        assert fetch_one(store).cold_since == NOW
+        with store.read() as reader:
+            since = reader.columns(HOME, NOW).cold_since.tolist()
+        assert since == [to_micros(NOW), to_micros(came.record.updated_at)]
+        move(store, Transition(ONE, tier=Tier.HOT))
+        assert fetch_one(store).cold_since is None
+        with store.read() as reader:
+            assert reader.columns(HOME, NOW).cold_since.tolist()[0] == MISSING
 
     def test_only_the_named_records_change(self, store: Store) -> None:
         """Unknown ids are passed over."""
@@ -176,6 +218,7 @@ class StandingPromises(Promises):
                 usage=Usage(3, NOW, 2, NOW),
                 tokens=0,
                 pinned=True,
+                sensitivity=Sensitivity.SENSITIVE,
                 version=9,
             ),
             make_entry(1, tier=Tier.COLD, held=True),
@@ -196,10 +239,13 @@ class StandingPromises(Promises):
             "expires_at": [NEVER, to_micros(NOW)],
             "grace_until": [MISSING, to_micros(NOW + MINUTE)],
             "tokens": [one.tokens, 0],
+            "bytes": [len(one.content), len(two.content)],
             "similarity": [0.0, 0.0],
             "pinned": [False, True],
             "held": [True, False],
             "cold": [True, False],
+            "cold_since": [to_micros(one.updated_at), MISSING],
+            "sensitive": [False, True],
         }
 
     def test_columns_may_be_empty(self, store: Store) -> None:
