@@ -22,6 +22,7 @@ from sfams.cli import (
     sessions,
     storing,
     transferring,
+    tuning,
 )
 from sfams.cli import demo as demo_command
 from sfams.cli.exits import guarded
@@ -94,6 +95,7 @@ for family in (
     family.register(app)
 demo_command.register(app)
 benching.register(app)
+tuning.register(app)
 
 
 def main() -> NoReturn:

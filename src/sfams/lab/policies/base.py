@@ -32,6 +32,11 @@ class Arrival:
 class LabPolicy(RetentionModel, Protocol):
     """A retention model that may keep a state of its own. Rows come in order of arrival."""
 
+    @property
+    def window(self) -> float:
+        """The share of the budget that is kept for the newest (`RetentionPolicy.window`)."""
+        ...
+
     def arrive(self, arrival: Arrival) -> None:
         """Hear of a new record, before it is scored for the first time."""
         ...
@@ -53,6 +58,11 @@ class Baseline:
     def name(self) -> str:
         """The name in tables."""
         return self._name
+
+    @property
+    def window(self) -> float:
+        """None: a baseline ranks everything by its value."""
+        return 0.0
 
     def parameters(self) -> dict[str, JsonValue]:
         """Give nothing: a baseline is not built again from a saved plan."""

@@ -33,6 +33,7 @@ _SELECTED = (
     "versions",
     "kinds",
     "importance",
+    "salience",
     "created_at",
     "last_accessed_at",
     "access_count",
@@ -46,7 +47,7 @@ _SELECTED = (
     "flags",
 )
 """What the query selects, in its order, besides ids and twins."""
-_REAL = frozenset({"importance", "similarity"})
+_REAL = frozenset({"importance", "salience", "similarity"})
 
 
 class _ColumnsBuilder:
