@@ -24,6 +24,8 @@ READ = [
     ("See you next Friday or tomorrow", ["date next fri", "date tomorrow"]),
     ("下周五或者明天见", ["date next fri", "date tomorrow"]),
     ("May I ask? We march on.", []),
+    ("We sat in the sun and wed our friends.", []),
+    ("See you Sat. or Sun at noon", ["date 12:00", "date sat", "date sun"]),
     ("The release of TN-88 uses SQLite.", ["name sqlite", "name tn-88"]),
     ("Write to alice@example.com about v2.3.1", ["name alice@example.com", "name v2.3.1"]),
     ("小王在读《三体》", ["name 三体", "name 小王"]),

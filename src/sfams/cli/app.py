@@ -21,6 +21,7 @@ from sfams.cli import (
     remembering,
     sessions,
     storing,
+    summarizing,
     transferring,
 )
 from sfams.cli import demo as demo_command
@@ -86,6 +87,7 @@ for family in (
     sessions,
     reading,
     forgetting,
+    summarizing,
     erasing,
     protecting,
     storing,

@@ -47,7 +47,7 @@ _BREAK = re.compile(
 )
 _TELEGRAPH: Final = re.compile(
     r"(?<![\w'-])(?:a|an|the|is|are|was|were|am|be|been|being|I|I'm|I've|it|it's|its|that's|there's|there|"
-    r"really|very|so|just|actually|basically|quite|pretty|also|then|and|that|this|these|those)(?![\w'-])\s*",
+    r"really|very|so|just|actually|basically|quite|pretty|also|then|and|that|this|these|those)(?![\w'-])\s+(?=\w)",
     re.IGNORECASE,
 )
 _DENSE_TELEGRAPH: Final = re.compile(

@@ -65,7 +65,7 @@ _LONE_YEAR = re.compile(
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = re.compile(
     r"(?<!\w)(?:(?P<which>last|next|this|coming)[ ])?"
-    r"(?:(?P<day>mon|tues|wednes|thurs|fri|satur|sun)days?|(?P<short>Mon|Tue|Tues|Wed|Thu|Thurs|Fri|Sat|Sun)\b\.?)(?!\w)",
+    r"(?:(?P<day>mon|tues|wednes|thurs|fri|satur|sun)days?|(?P<short>(?-i:Mon|Tue|Tues|Wed|Thu|Thurs|Fri|Sat|Sun))\b\.?)(?!\w)",
     re.IGNORECASE,
 )
 _ZH_WEEKDAY = re.compile(

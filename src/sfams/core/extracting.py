@@ -14,14 +14,14 @@ from typing import Final
 
 from sfams.core.compressing import forms, sentences, stripped
 from sfams.core.datings import is_relative
-from sfams.core.fidelity import Commitment, CommitmentType, Kept, commitments, missing
+from sfams.core.fidelity import Commitment, CommitmentType, Kept, Loss, commitments, missing
 from sfams.core.importance import prior
 from sfams.core.moments import utc_day
 from sfams.core.spans import has_cjk
 from sfams.core.summarizing import Purpose, SummaryRequest, SummaryText
 from sfams.core.text import count_tokens, query_terms
 
-__all__ = ["extract"]
+__all__ = ["completed", "extract"]
 
 _KNOWN: Final = 0.7
 """Share of a sentence's terms that may stand in the summary already before it says nothing new."""
@@ -30,6 +30,9 @@ _WORTH: Final = 0.45
 
 _LISTED: Final = "; "
 _SUBJECT: Final = re.compile(r"([A-Z][\w-]*) (?=[a-z])")
+
+_WEEK: Final = 7
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 Key = tuple[CommitmentType, str]
 
@@ -86,16 +89,56 @@ def extract(request: SummaryRequest) -> SummaryText | None:
     )
 
 
+def completed(request: SummaryRequest, given: SummaryText) -> SummaryText | None:
+    """Accept somebody else's summary, with what it leaves out added as facts; None to refuse it.
+
+    Refused is what loses more than half of the numbers, dates, names and negations of the sources, for it
+    is vague, and what would not be shorter than they are with the facts. Facts are fragments of the
+    sources, or bare values where there is no room for more.
+    """
+    texts = [each.content for each in request.sources]
+    told = {
+        (each.type, each.value): each for text in texts for each in commitments(text, request.names)
+    }
+    lost = missing(texts, given.content, names=request.names)
+    if 2 * len(lost) > len(told):
+        return None
+    most = sum(map(count_tokens, texts))
+    slots = [(), _fragments(_pieces(request), lost), tuple(loss.shown for loss in lost)]
+    for slot in slots:
+        facts = (*given.facts, *((_LISTED.join(slot),) if slot else ()))
+        made = SummaryText(given.text, facts)
+        shorter = 0 < count_tokens(made.content) < most
+        if shorter and not missing(texts, made.content, names=request.names):
+            return made
+    return None
+
+
+def _fragments(pieces: Sequence[_Piece], lost: Sequence[Loss]) -> tuple[str, ...]:
+    """Find the fragments that say what is lost."""
+    gone = {(loss.type, loss.value) for loss in lost}
+    parts: list[str] = []
+    for piece in pieces:
+        wanted = [said for key, said in piece.says.items() if key in gone]
+        gone -= piece.says.keys()
+        if wanted:
+            parts.append(_cheapest(piece.text, wanted))
+    return tuple(parts)
+
+
 # ── Reading ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _pieces(request: SummaryRequest) -> list[_Piece]:
     speakers = {each.who for each in request.sources}
-    days = {utc_day(each.created_at) for each in request.sources}
+    days = sorted({utc_day(each.created_at) for each in request.sources})
+    weekly = request.purpose is Purpose.DIGEST and (days[-1] - days[0]).days < _WEEK
     made: list[_Piece] = []
     for source in request.sources:
         who = source.who if len(speakers) > 1 else ""
-        day = utc_day(source.created_at).isoformat() if len(days) > 1 else ""
+        said = utc_day(source.created_at)
+        day = _WEEKDAYS[said.weekday()] if weekly else said.isoformat()
+        day = day if len(days) > 1 else ""
         for sentence in sentences(source.content):
             says = {(each.type, each.value): each for each in commitments(sentence, request.names)}
             dated = request.purpose is Purpose.DIGEST or any(map(_anchored, says.values()))

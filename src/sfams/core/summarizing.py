@@ -208,13 +208,13 @@ def _by(
     groups: list[Group] = []
     for key in sorted(sharing, key=lambda each: (len(sharing[each]), each)):
         free = [record for record in sharing[key] if record.id not in taken]
-        for members in _portions(free, rules):
+        for members in portions(free, rules):
             groups.append(Group(by=by, on=key, members=members, sources=members))
             taken.update(record.id for record in members)
     return groups, [record for record in records if record.id not in taken]
 
 
-def _portions(
+def portions(
     records: Sequence[MemoryRecord], rules: GroupRules
 ) -> Iterable[tuple[MemoryRecord, ...]]:
     """Cut records into portions of about the same number, none above the limits."""
