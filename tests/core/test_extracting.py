@@ -94,6 +94,18 @@ def test_a_relative_day_is_told_with_the_day_on_which_it_was_said() -> None:
     assert line.startswith("2026-05-04: ")
 
 
+def test_the_day_on_which_something_was_said_stands_for_no_day_that_was_named() -> None:
+    texts = [
+        "The review with the customers is on Wednesday, as far as I have heard from the others.",
+        "Well, we had a long talk about the colours, about this and that and how it came to be.",
+        "Today I cleaned up the desk, answered a lot of mail and drank far too much coffee.",
+    ]
+    made = extract(asked(texts, days=1, purpose=Purpose.DIGEST))
+    assert made is not None
+    assert "Wed:" in made.content
+    assert "Wednesday" in made.content
+
+
 def test_a_condition_stays_with_what_depends_on_it() -> None:
     texts = ["If it rains, we will cancel the barbecue for all of the 30 people.", *CHATTER]
     made = extract(asked(texts))

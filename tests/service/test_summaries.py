@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+import sfams
 from sfams.core.policy import Budget, RetentionPolicy
-from sfams.core.record import EmbeddingState, Status, Tier
+from sfams.core.record import EmbeddingState, RecordId, Sensitivity, Status, Tier
 from sfams.core.summarizing import SummaryRequest, SummaryText
 from sfams.errors import (
     ConflictError,
@@ -17,6 +19,7 @@ from sfams.errors import (
     RecordProtectedError,
 )
 from sfams.service.memory import Memory
+from sfams.service.summarizing import summaries_of
 from sfams.testing import FakeClock
 from sfams.testing.embedders import ScriptedEmbedder
 
@@ -164,6 +167,50 @@ def test_a_demoted_summary_can_still_be_taken_back(memory: Memory) -> None:
     assert memory.get(summary).tier is Tier.COLD
     assert memory.unsummarize(summary).restored == 3
     assert memory.get(summary).status is Status.DELETED
+
+
+def test_a_summary_without_whose_text_nothing_would_be_left_stays(memory: Memory) -> None:
+    ids = told(memory, *TRIP)
+    summary = summarized(memory, ids)
+    memory.delete(ids)
+    receipt = memory.unsummarize(summary)
+    assert receipt.skipped[RecordId(summary)] == "nothing to bring back"
+    assert (receipt.restored, receipt.deleted) == (0, 0)
+    assert memory.get(summary).status is Status.LIVE
+
+
+def test_a_summary_stays_a_summary_when_it_is_moved_to_another_file(
+    memory: Memory, tmp_path: Path
+) -> None:
+    ids = told(memory, *TRIP)
+    summary = summarized(memory, ids)
+    lines = list(memory.export())
+    with sfams.open(tmp_path / "other.db", embedder="hashing") as other:
+        other.import_(lines)
+        assert [each.content for each in other.sources(summary)] == list(TRIP)
+        assert other.unsummarize(summary).restored == 3
+        assert {each.id for each in other.list()} == set(ids)
+
+
+def test_the_summary_of_a_record_is_found_in_the_log(memory: Memory) -> None:
+    ids = told(memory, *TRIP)
+    (other,) = told(memory, "The tram leaves at noon.")
+    first = summarized(memory, ids)
+    memory.unsummarize(first)
+    second = summarized(memory, ids[:2])
+    with memory._engine.store.read() as reader:
+        found = summaries_of(reader, memory.scope, [memory.get(each).id for each in (*ids, other)])
+    assert found == {ids[0]: second, ids[1]: second, ids[2]: first}
+
+
+def test_what_is_sensitive_is_not_handed_to_a_model(memory: Memory) -> None:
+    handed: list[int] = []
+    using = memory.with_summarizer(Meddling(memory, lambda _: handed.append(1)))
+    ids = told(using, *TRIP, sensitivity="sensitive")
+    (made,) = using.summarize(ids).made
+    assert (handed, made.summarizer, made.refused) == ([], "rules", "")
+    assert made.summary_id is not None
+    assert using.get(made.summary_id).sensitivity is Sensitivity.SENSITIVE
 
 
 @pytest.mark.parametrize("act", ["pin", "hold"])

@@ -39,12 +39,18 @@ Key = tuple[CommitmentType, str]
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One sentence: what it says, what it commits to, and the label under which it is quoted."""
+    """One sentence: who says it, on which day where that matters, and what it commits to."""
 
     text: str
-    label: str
+    who: str
+    day: str
     says: dict[Key, Commitment]
     worth: float
+
+    @property
+    def label(self) -> str:
+        """What it is quoted under."""
+        return " ".join(filter(None, (self.who, self.day)))
 
 
 @dataclass(slots=True)
@@ -71,17 +77,19 @@ def extract(request: SummaryRequest) -> SummaryText | None:
     _fill(pieces, chosen, request.target_tokens)
     _prune(pieces, chosen)
     texts = [each.content for each in request.sources]
-    made = _written(pieces, chosen)
-    for _ in pieces:
-        lost = missing(texts, made.content, names=request.names)
+    for _ in range(len(pieces) + 1):
+        made = _written(pieces, chosen)
+        lost = {
+            (loss.type, loss.value)
+            for text in (made.content, _undated(pieces, chosen))
+            for loss in missing(texts, text, names=request.names)
+        }
         if not lost:
             break
-        if not _mend(pieces, chosen, {(loss.type, loss.value) for loss in lost}):
+        if not _mend(pieces, chosen, lost):
             return None
-        made = _written(pieces, chosen)
     else:
-        if missing(texts, made.content, names=request.names):
-            return None
+        return None
     return (
         made
         if made.content and count_tokens(made.content) < sum(map(count_tokens, texts))
@@ -142,8 +150,8 @@ def _pieces(request: SummaryRequest) -> list[_Piece]:
         for sentence in sentences(source.content):
             says = {(each.type, each.value): each for each in commitments(sentence, request.names)}
             dated = request.purpose is Purpose.DIGEST or any(map(_anchored, says.values()))
-            label = " ".join(filter(None, (who, day if dated else "")))
-            made.append(_Piece(sentence, label, says, prior(sentence).importance))
+            told = day if dated else ""
+            made.append(_Piece(sentence, who, told, says, prior(sentence).importance))
     return made
 
 
@@ -170,7 +178,7 @@ def _cover(pieces: Sequence[_Piece]) -> _Chosen:
             continue
         form = _cheapest(pieces[best].text, wanted)
         chosen.parts[best] = form
-        kept = Kept(f"{pieces[best].label}\n{form}")
+        kept = Kept(f"{pieces[best].who}\n{form}")
         open_keys = {key: said for key, said in open_keys.items() if not kept.has(said)}
     return chosen
 
@@ -209,7 +217,7 @@ def _prune(pieces: Sequence[_Piece], chosen: _Chosen) -> None:
     """Drop fragments of which nothing is missed, now that whole sentences stand beside them."""
     for at in sorted(chosen.parts, key=lambda at: (pieces[at].worth, at)):
         part = chosen.parts.pop(at)
-        kept = Kept(_written(pieces, chosen).content)
+        kept = Kept(_undated(pieces, chosen))
         if not all(map(kept.has, pieces[at].says.values())):
             chosen.parts[at] = part
 
@@ -232,6 +240,15 @@ def _mend(pieces: Sequence[_Piece], chosen: _Chosen, lost: set[Key]) -> bool:
 def _written(pieces: Sequence[_Piece], chosen: _Chosen) -> SummaryText:
     whole = _lines(pieces, chosen.whole, " ")
     return SummaryText("\n".join(whole), tuple(_lines(pieces, chosen.parts, _LISTED)))
+
+
+def _undated(pieces: Sequence[_Piece], chosen: _Chosen) -> str:
+    """Write what is chosen without the days on which it was said.
+
+    "Fri" as a label says when something was told, not that the review is on Friday.
+    """
+    picked = {**chosen.parts, **chosen.whole}
+    return "\n".join(f"{pieces[at].who}\n{picked[at]}" for at in sorted(picked))
 
 
 def _lines(pieces: Sequence[_Piece], chosen: dict[int, str], joint: str) -> list[str]:

@@ -24,6 +24,7 @@ from sfams.core.record import (
     MemoryRecord,
     PlanId,
     RecordId,
+    Sensitivity,
     Status,
 )
 from sfams.core.scope import Scope
@@ -157,10 +158,14 @@ def prepare(
 
 
 def _write(engine: Engine, group: Group, purpose: Purpose, title: str) -> Written:
-    """Have a summary written and check it; a text that loses something is refused and counted."""
+    """Have a summary written and check it; a text that loses something is refused and counted.
+
+    What is sensitive is handed to the rules alone: a model may be another program's.
+    """
     language = language_of("\n".join(record.content for record in group.sources))
     request = request_of(group, language, SHARE, purpose)
-    summarizer = engine.summarizer
+    secret = any(each.sensitivity is Sensitivity.SENSITIVE for each in group.sources)
+    summarizer = None if secret else engine.summarizer
     name = RULES if summarizer is None else summarizer.name
     made, refused = (None, "") if summarizer is None else _asked(summarizer, request)
     if made is None and (summarizer is None or name != RULES):
@@ -315,46 +320,55 @@ def undo_group(
     """Find out what takes a summary back: its members live again, itself deleted (restorable).
 
     Members that changed since, or whose text is live in another record, stay as they are and are
-    reported, and so is the summary if somebody edited, protected or summarized it meanwhile. Nothing is
-    written yet.
+    reported. So is the summary if somebody edited, protected or summarized it meanwhile, or if nothing of
+    what it stands for would be live without it. Nothing is written yet.
     """
-    versions = _members(transaction, scope, summary.id)
+    versions = _members(transaction, scope, summary)
     records = transaction.get(scope, list(versions))
     live = dict(transaction.by_hash(scope, [record.content_hash for record in records]))
-    own = _own_obstacle(transaction, summary)
+    live = {key: holder for key, holder in live.items() if holder != summary.id}
     skipped = dict.fromkeys(versions.keys() - {record.id for record in records}, "erased")
-    if own:
-        skipped[summary.id] = own
-    transitions = [] if own else [Transition(summary.id, status=Status.DELETED)]
-    if not own:
-        live = {key: holder for key, holder in live.items() if holder != summary.id}
-    back: list[RecordId] = []
+    back: list[Transition] = []
     for record in records:
-        double = live.get(record.content_hash, record.id)
-        if record.status is not Status.SUMMARIZED or record.version != versions[record.id]:
-            skipped[record.id] = "changed since"
-        elif double != record.id:
-            skipped[record.id] = f"duplicate of {double}"
+        obstacle = _stays(record, versions[record.id], live)
+        if obstacle:
+            skipped[record.id] = obstacle
         else:
             live[record.content_hash] = record.id
-            transitions.append(restore_transition(record, now))
-            back.append(record.id)
+            back.append(restore_transition(record, now))
+    standing = back or any(each.content_hash in live for each in records)
+    own = _own_obstacle(transaction, summary) or ("" if standing else "nothing to bring back")
     events = [
-        MemoryEvent(type=EventType.RESTORED, at=now, record_id=record_id, plan_id=plan_id)
-        for record_id in back
+        MemoryEvent(type=EventType.RESTORED, at=now, record_id=each.id, plan_id=plan_id)
+        for each in back
     ]
-    if not own:
-        detail: dict[str, JsonValue] = {"reason": "its sources are back"}
-        withdrawn = MemoryEvent(
-            type=EventType.DELETED, at=now, record_id=summary.id, plan_id=plan_id, detail=detail
-        )
-        events.insert(0, withdrawn)
-    return Changes(tuple(transitions), (), tuple(events), skipped)
+    if own:
+        return Changes(tuple(back), (), tuple(events), {**skipped, summary.id: own})
+    withdrawn = MemoryEvent(
+        type=EventType.DELETED,
+        at=now,
+        record_id=summary.id,
+        plan_id=plan_id,
+        detail={"reason": "its sources are back"},
+    )
+    first = Transition(summary.id, status=Status.DELETED)
+    return Changes((first, *back), (), (withdrawn, *events), skipped)
 
 
-def _members(reader: Reader, scope: Scope, summary_id: RecordId) -> dict[RecordId, int]:
-    """Read from the log which records a summary took the place of, and their versions after it."""
-    for event in reader.history(scope, [summary_id]):
+def _stays(record: MemoryRecord, version: int | None, live: Mapping[str, RecordId]) -> str:
+    """Say why a member is not brought back; "" if it is."""
+    if record.status is not Status.SUMMARIZED or version not in (None, record.version):
+        return "changed since"
+    double = live.get(record.content_hash, record.id)
+    return "" if double == record.id else f"duplicate of {double}"
+
+
+def _members(reader: Reader, scope: Scope, summary: MemoryRecord) -> dict[RecordId, int | None]:
+    """Read from the log which records a summary took the place of, and their versions after it.
+
+    A summary that was imported has no such log: its sources are all that is known.
+    """
+    for event in reader.history(scope, [summary.id]):
         told = event.detail.get("members")
         if event.type is EventType.REMEMBERED and isinstance(told, dict):
             return {
@@ -362,7 +376,17 @@ def _members(reader: Reader, scope: Scope, summary_id: RecordId) -> dict[RecordI
                 for member, version in told.items()
                 if isinstance(version, int)
             }
-    return {}
+    return dict.fromkeys(summary.derived_from)
+
+
+def summaries_of(reader: Reader, scope: Scope, ids: Sequence[RecordId]) -> dict[RecordId, RecordId]:
+    """Name the summary that last took the place of each of these records, if one did."""
+    return {
+        record_id: RecordId(by)
+        for record_id in ids
+        for event in reader.history(scope, [record_id])
+        if event.type is EventType.SUMMARIZED and isinstance(by := event.detail.get("by"), str)
+    }
 
 
 def _own_obstacle(reader: Reader, summary: MemoryRecord) -> str:
