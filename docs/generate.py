@@ -607,6 +607,27 @@ def _machine(found: dict[str, Any]) -> str:
 
 # ── Pages ────────────────────────────────────────────────────────────────────────────────────────
 
+SUMMARIES = DOCS.parent / "benchmarks" / "results" / "summaries.json"
+"""Written by benchmarks/quality/measure_summaries.py."""
+
+
+def summaries() -> str:
+    """Tell how often summaries were refused."""
+    rows = [
+        (
+            row["data"],
+            row["summarizer"],
+            row["groups"],
+            f"{row['rejection_rate']:.0%}",
+            "" if row["tokens"] is None else f"{row['tokens']:.0%}",
+            ", ".join(f"{kind} {count}" for kind, count in row["groups_that_lose"].items()),
+        )
+        for row in json.loads(SUMMARIES.read_text("utf-8"))["rows"]
+    ]
+    heads = ["data", "summarizer", "groups", "refused", "tokens of the sources", "groups that lose"]
+    return table(heads, rows)
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "bm25": bm25,
     "bounds": bounds,
@@ -632,6 +653,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "signals": signals,
     "speed-alone": speed_alone,
     "speed-peers": speed_peers,
+    "summaries": summaries,
     "verbs": verbs,
 }
 

@@ -34,7 +34,13 @@ from sfams.errors import (
 from sfams.service.aio import AsyncMemory
 from sfams.service.memory import Memory
 from sfams.service.reindexing import ReindexReport
-from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    Explanation,
+    Listing,
+    RememberResult,
+    SummaryReport,
+)
 from sfams.settings import Settings, load_settings
 
 __all__ = [
@@ -75,6 +81,7 @@ __all__ = [
     "Status",
     "StoreError",
     "StoreUnavailableError",
+    "SummaryReport",
     "Tier",
     "build",
     "load_settings",

@@ -26,6 +26,7 @@ from sfams.providers.hashing import HashingEmbedder
 from sfams.providers.model import ModelOptions
 from sfams.providers.none import NoEmbedder
 from sfams.providers.openai_compatible import Endpoint, openai_embedder
+from sfams.providers.rules import RulesSummarizer
 from sfams.providers.sentence_transformers import sentence_transformers_embedder
 from sfams.service import reindexing
 from sfams.service.aio import AsyncMemory
@@ -174,6 +175,7 @@ def _wire(
         clock=clock,
         new_id=new_id or Uuid7(),
         policy=policy,
+        summarizer=RulesSummarizer(),
     )
 
 

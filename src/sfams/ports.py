@@ -24,6 +24,7 @@ from sfams.core.reindex import EmbeddingModel as EmbeddingModel  # noqa: PLC0414
 from sfams.core.reindex import Staged as Staged  # noqa: PLC0414  # as above
 from sfams.core.reindex import Staging as Staging  # noqa: PLC0414  # as above
 from sfams.core.scope import Scope
+from sfams.core.summarizing import SummaryRequest, SummaryText
 from sfams.core.view import Vector, ViewChanges
 
 META_MODEL = "embedding_model"
@@ -67,6 +68,17 @@ class Embedder(Protocol):
     def close(self) -> None:
         """Give back threads and memory; further calls fail."""
         ...
+
+
+class Summarizer(Protocol):
+    """Makes one text of several memories."""
+
+    @property
+    def name(self) -> str:
+        """Who writes, such as "rules" or a model's name; stored with every summary."""
+
+    def summarize(self, request: SummaryRequest, /) -> SummaryText | None:
+        """Summarize; None to give up. What comes back is checked and may be refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from sfams.cli import (
     remembering,
     sessions,
     storing,
+    summarizing,
     transferring,
     tuning,
 )
@@ -87,6 +88,7 @@ for family in (
     sessions,
     reading,
     forgetting,
+    summarizing,
     erasing,
     protecting,
     storing,
