@@ -251,6 +251,10 @@ class Reader(Protocol):
         """Read a store-wide setting, such as the embedding model."""
         ...
 
+    def setting(self, scope: Scope, name: str, /) -> str | None:
+        """Read a scope's own setting (JSON text); what it inherits is for the service to find."""
+        ...
+
 
 class Transaction(Reader, Protocol):
     """One unit of work: commits on a clean exit, rolls back on any exception.
@@ -344,6 +348,10 @@ class Transaction(Reader, Protocol):
 
     def set_meta(self, name: str, value: str, /) -> None:
         """Write a store-wide setting."""
+        ...
+
+    def put_setting(self, scope: Scope, name: str, value: str | None, /) -> None:
+        """Write a scope's own setting, JSON text; None takes it away. Raises no `change_seq`."""
         ...
 
 

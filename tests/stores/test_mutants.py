@@ -12,6 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.support.faults import Fault
 from tests.support.mutants_of_reading import READING
 from tests.support.mutants_of_reindexing import REINDEXING
+from tests.support.mutants_of_settings import SETTINGS
 from tests.support.mutants_of_writing import (
     WRITING,
     AdvancesAnything,
@@ -414,6 +415,7 @@ FAULTS = [
     *READING,
     *WRITING,
     *REINDEXING,
+    *SETTINGS,
     *(Fault(f"{store.__name__}-{test}", store, test) for store in ALSO for test in ALSO[store]),
 ]
 """More of them, each with a test that may have many cases: one of these must notice."""

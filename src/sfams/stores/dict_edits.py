@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +33,12 @@ def with_usage(usage: Usage, delta: UsageDelta) -> Usage:
             last_used_at=max(usage.last_used_at or delta.at, delta.at),
         )
     return usage
+
+
+def with_setting(settings: Mapping[str, str], name: str, value: str | None) -> dict[str, str]:
+    """Set a scope's setting, or take it away."""
+    others = {key: text for key, text in settings.items() if key != name}
+    return others if value is None else {**others, name: value}
 
 
 def without_links(row: Row, gone: set[RecordId]) -> Row:

@@ -307,6 +307,10 @@ class DictReader:
         """Read a store-wide setting."""
         return self._state.meta.get(name)
 
+    def setting(self, scope: Scope, name: str, /) -> str | None:
+        """Read a scope's own setting."""
+        return self._scope(scope).settings.get(name)
+
 
 def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))

@@ -16,6 +16,7 @@ from sfams.core.plan import ForgettingPlan
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
+from sfams.errors import ConflictError
 from sfams.ports import EmbeddingModel, PastVersion
 
 _TOMBSTONE_KEY = b"sfams.stores.memory"  # nothing is kept on disk: a fixed key hides enough
@@ -66,6 +67,7 @@ class ScopeState:
     turns: dict[str, int] = field(default_factory=dict)
     ended: dict[str, datetime] = field(default_factory=dict)
     days: set[date] = field(default_factory=set)
+    settings: dict[str, str] = field(default_factory=dict)
 
     def copy(self) -> ScopeState:
         """Copy the containers; what lies in them is immutable."""
@@ -80,6 +82,7 @@ class ScopeState:
             dict(self.turns),
             dict(self.ended),
             set(self.days),
+            dict(self.settings),
         )
 
 
@@ -108,3 +111,17 @@ def own_vector(vector: Vector | None) -> Vector | None:
     copied = np.array(vector, np.float32)
     copied.flags.writeable = False
     return copied
+
+
+def check_unique(own: ScopeState) -> None:
+    """Refuse a second live record of one content hash, and a second record of one key."""
+    hashes: dict[str, RecordId] = {}
+    keys: dict[str, RecordId] = {}
+    for record_id, row in own.rows.items():
+        record = row.record
+        if row.live and hashes.setdefault(record.content_hash, record_id) != record_id:
+            first = hashes[record.content_hash]
+            raise ConflictError(f"content: live record {first} says the same", id=first)
+        if record.key is not None and keys.setdefault(record.key, record_id) != record_id:
+            first = keys[record.key]
+            raise ConflictError(f"key: record {first} has it already", id=first, field="key")

@@ -47,9 +47,24 @@ from sfams.ports import (
     Transition,
     UsageDelta,
 )
-from sfams.stores.dict_edits import adopted, says_the_same, with_usage, without_links, without_steps
+from sfams.stores.dict_edits import (
+    adopted,
+    says_the_same,
+    with_setting,
+    with_usage,
+    without_links,
+    without_steps,
+)
 from sfams.stores.dict_reader import DictReader
-from sfams.stores.dict_state import Row, ScopeState, State, detached, own_vector, tombstone
+from sfams.stores.dict_state import (
+    Row,
+    ScopeState,
+    State,
+    check_unique,
+    detached,
+    own_vector,
+    tombstone,
+)
 
 
 class DictTransaction(DictReader):
@@ -83,7 +98,7 @@ class DictTransaction(DictReader):
                 own.rows[entry.record.id] = self._row(entry, own.seq)
                 own.gone.pop(entry.record.id, None)
                 own.days.add(utc_day(entry.record.created_at))
-            _check_unique(own)
+            check_unique(own)
 
     def replace(self, entries: Sequence[Entry], /) -> None:
         """Write changed records whole; usage stays, for it is counted apart."""
@@ -98,7 +113,7 @@ class DictTransaction(DictReader):
                 if old.record.content != entry.record.content:
                     _keep_version(own, old.record, entry.record.updated_at)
                 own.rows[entry.record.id] = _succeeding(self._row(entry, own.seq), old)
-            _check_unique(own)
+            check_unique(own)
 
     def _row(self, entry: Entry, seq: int) -> Row:
         if entry.record.status is Status.ERASED:
@@ -126,7 +141,7 @@ class DictTransaction(DictReader):
             }
             record = replace(row.record, **fields, updated_at=now, version=row.record.version + 1)
             own.rows[change.id] = replace(row, record=record, seq=own.seq)
-        _check_unique(own)
+        check_unique(own)
 
     def put_vectors(
         self, scope: Scope, vectors: Mapping[RecordId, Vector | None], state: EmbeddingState, /
@@ -286,6 +301,11 @@ class DictTransaction(DictReader):
         """Write a store-wide setting."""
         self._state.meta[name] = value
 
+    def put_setting(self, scope: Scope, name: str, value: str | None, /) -> None:
+        """Write a scope's own setting; None takes it away."""
+        own = self._own(scope)
+        own.settings = with_setting(own.settings, name, value)
+
 
 def _by_scope(entries: Iterable[Entry]) -> dict[Scope, list[Entry]]:
     batches: dict[Scope, list[Entry]] = {}
@@ -304,20 +324,6 @@ def _succeeding(row: Row, old: Row) -> Row:
 def _keep_version(own: ScopeState, record: MemoryRecord, until: datetime) -> None:
     past = PastVersion(record.version, record.content, until)
     own.past[record.id] = (*own.past.get(record.id, ()), past)
-
-
-def _check_unique(own: ScopeState) -> None:
-    """Refuse a second live record of one content hash, and a second record of one key."""
-    hashes: dict[str, RecordId] = {}
-    keys: dict[str, RecordId] = {}
-    for record_id, row in own.rows.items():
-        record = row.record
-        if row.live and hashes.setdefault(record.content_hash, record_id) != record_id:
-            first = hashes[record.content_hash]
-            raise ConflictError(f"content: live record {first} says the same", id=first)
-        if record.key is not None and keys.setdefault(record.key, record_id) != record_id:
-            first = keys[record.key]
-            raise ConflictError(f"key: record {first} has it already", id=first, field="key")
 
 
 class DictStore:

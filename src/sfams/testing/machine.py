@@ -125,7 +125,7 @@ def _seen(store: Store, scope: Scope) -> dict[str, object]:
             "gone": sorted(reader.changes(scope, 0).gone),
             "tombstones": reader.tombstones(scope, HASHES),
             "successors": list(reader.replaced_by(scope, IDS)),
-            "settings": [reader.meta(name) for name in SETTINGS],
+            "settings": [(reader.meta(n), reader.setting(scope, n)) for n in SETTINGS],
         }
 
 

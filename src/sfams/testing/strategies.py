@@ -276,6 +276,9 @@ def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
         "put_versions": st.tuples(here, st.dictionaries(ids, past_versions, max_size=2)),
         "erase": st.tuples(here, id_lists, moments),
         "set_meta": st.tuples(st.sampled_from(SETTINGS), st.sampled_from(("red", "红色", ""))),
+        "put_setting": st.tuples(
+            here, st.sampled_from(SETTINGS), st.sampled_from(('"red"', '"红色"', None))
+        ),
     }
     often = ("transition", "transition", "put_vectors", "erase")
     return st.sampled_from((*often, *arguments)).flatmap(

@@ -23,6 +23,17 @@ SELECT value FROM meta WHERE name = ?1;
 -- name: meta_set
 INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
+-- name: setting
+SELECT scope_setting.value FROM scope JOIN scope_setting ON scope_setting.scope = scope.number
+WHERE scope.path = ?1 AND scope_setting.name = ?2;
+
+-- name: setting_put
+INSERT INTO scope_setting (scope, name, value) VALUES (?1, ?2, ?3)
+ON CONFLICT (scope, name) DO UPDATE SET value = excluded.value;
+
+-- name: setting_drop
+DELETE FROM scope_setting WHERE scope = ?1 AND name = ?2;
+
 -- name: secret
 SELECT value FROM secret WHERE name = ?1;
 

@@ -234,6 +234,11 @@ class SqliteReader:
         value: str | None = self._value("meta", name)
         return value
 
+    def setting(self, scope: Scope, name: str, /) -> str | None:
+        """Read a scope's own setting."""
+        value: str | None = self._value("setting", scope_to_path(scope), name)
+        return value
+
 
 class _Over:
     """Stands where a connection was."""

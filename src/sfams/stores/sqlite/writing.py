@@ -206,6 +206,13 @@ class SqliteTransaction(SqliteReader):
         """Write a store-wide setting."""
         self._value("meta_set", name, value)
 
+    def put_setting(self, scope: Scope, name: str, value: str | None, /) -> None:
+        """Write a scope's own setting; None takes it away."""
+        if value is None:
+            self._value("setting_drop", self._number(scope), name)
+        else:
+            self._value("setting_put", self._own(scope), name, value)
+
 
 def _by_scope(entries: Iterable[Entry]) -> dict[Scope, list[Entry]]:
     batches: dict[Scope, list[Entry]] = {}

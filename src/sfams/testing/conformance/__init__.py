@@ -12,6 +12,7 @@ from sfams.testing.conformance.paging import PagingPromises
 from sfams.testing.conformance.plans import PlanPromises
 from sfams.testing.conformance.reindexing import ReindexPromises
 from sfams.testing.conformance.roundtrip import RoundTripPromises
+from sfams.testing.conformance.settings import SettingPromises
 from sfams.testing.conformance.sharing import SharingPromises
 from sfams.testing.conformance.standing import StandingPromises
 from sfams.testing.conformance.uniqueness import UniquenessPromises
@@ -36,6 +37,7 @@ class StoreConformance(
     PlanPromises,
     ErasingPromises,
     ReindexPromises,
+    SettingPromises,
     SharingPromises,
 ):
     """The contract of `sfams.ports.Store`, grouped by promise.

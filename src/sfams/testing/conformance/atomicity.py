@@ -63,6 +63,7 @@ class AtomicityPromises(Promises):
             assert list(reader.history(HOME, ())) == history
             assert reader.meta("model") == "e5"
             assert reader.meta("new") is None
+            assert reader.setting(HOME, "rule") is None
             assert list(reader.scopes()) == [HOME]
             assert reader.tombstones(HOME, [make_record(3).content_hash]) == frozenset()
         assert list(store.check()) == []
@@ -144,3 +145,4 @@ def change_everything(transaction: Transaction) -> None:
     transaction.erase(HOME, [THREE], NOW)
     transaction.set_meta("model", "other")
     transaction.set_meta("new", "1")
+    transaction.put_setting(HOME, "rule", "1")
