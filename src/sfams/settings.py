@@ -74,6 +74,11 @@ class Settings(BaseSettings):
         None, ge=0, description="Hot tokens a scope may hold; empty keeps the policy's own budget."
     )
 
+    sensitive: Literal["store", "redact", "refuse"] = Field(
+        "store",
+        description="What becomes of cards, passwords and codes in a text where no scope has a rule.",
+    )
+
     cache_dir: Path | None = Field(
         None,
         description="Where benches keep vectors between runs; empty is the user's cache folder.",

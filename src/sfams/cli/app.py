@@ -19,6 +19,7 @@ from sfams.cli import (
     protecting,
     reading,
     remembering,
+    sensitive,
     sessions,
     storing,
     transferring,
@@ -88,6 +89,7 @@ for family in (
     forgetting,
     erasing,
     protecting,
+    sensitive,
     storing,
     transferring,
 ):

@@ -27,7 +27,7 @@ from sfams.core.record import (
 class Draft:
     """A memory before admission: no id, scope or hash yet; None is left to the service to fill in.
 
-    `kind` and `importance` of None are estimated from the text, `created_at` of None is now.
+    `kind`, `importance` and `sensitivity` of None are told from the text, `created_at` of None is now.
     `usage` is set by imports alone.
     """
 
@@ -47,7 +47,7 @@ class Draft:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     trust: float = 1.0
-    sensitivity: Sensitivity = Sensitivity.NORMAL
+    sensitivity: Sensitivity | None = None
     derived_from: tuple[RecordId, ...] = ()
     relations: tuple[Relation, ...] = ()
     usage: Usage | None = None
@@ -109,7 +109,7 @@ class DraftFields(TypedDict, total=False):
     trust: float | None
     """0..1, how far the source is trusted."""
     sensitivity: str | None
-    """`sensitive` masks the text in previews and logs."""
+    """`sensitive` masks the text in previews and logs, `normal` does not; else told from the text."""
     derived_from: Iterable[str] | None
     """Ids of the memories that it was made from."""
     relations: Iterable[Relation] | None

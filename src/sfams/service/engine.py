@@ -13,6 +13,7 @@ from sfams.core.policy import DEFAULT_POLICY, RetentionPolicy
 from sfams.core.ranking import RankingWeights
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
+from sfams.core.sensitivity import SensitiveRule
 from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store
 from sfams.service.background import Background, Waiting
@@ -20,6 +21,16 @@ from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
 
 logger = logging.getLogger("sfams")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How texts are read on their way in.
+
+    `sensitive_rule` holds where no scope has a rule of its own.
+    """
+
+    sensitive_rule: SensitiveRule = SensitiveRule.STORE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,7 @@ class Engine:
     new_id: IdSource
     policy: RetentionPolicy = DEFAULT_POLICY
     admission: AdmissionPolicy = field(default_factory=AdmissionPolicy)
+    reading: Reading = field(default_factory=Reading)
     weights: RankingWeights = field(default_factory=RankingWeights)
     listeners: tuple[Listener, ...] = ()
     views: ViewCache = field(default_factory=ViewCache)

@@ -21,6 +21,7 @@ from sfams.core.record import (
     parse_kind,
 )
 from sfams.core.scope import Scope
+from sfams.core.screening import label
 from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
 from sfams.ports import Reader
@@ -28,6 +29,7 @@ from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.results import Progress, RememberResult
+from sfams.service.screening import refused, screen
 
 CHUNK = 64
 """Texts embedded and committed together."""
@@ -50,9 +52,28 @@ def remember_many(
     results: list[RememberResult] = []
     for start in range(0, len(drafts), CHUNK):
         chunk = drafts[start : start + CHUNK]
-        results.extend(_remember_chunk(engine, scope, chunk, wait=wait))
+        results.extend(_remember_screened(engine, scope, chunk, wait=wait))
         if progress is not None:
             progress(len(chunk))
+    return results
+
+
+def _remember_screened(
+    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool
+) -> list[RememberResult]:
+    """Take in what the scope's rule lets in, and report the rest in its place."""
+    screened = screen(engine, scope, drafts)
+    let_in = [each.draft for each in screened if each.draft is not None]
+    told = iter(_remember_chunk(engine, scope, let_in, wait=wait) if let_in else ())
+    results = []
+    for each in screened:
+        if each.draft is None:
+            results.append(refused(each.warning))
+            continue
+        result = next(told)
+        if each.warning:
+            result = replace(result, warnings=(*result.warnings, each.warning))
+        results.append(result)
     return results
 
 
@@ -131,7 +152,7 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Ite
         usage=draft.usage or Usage(),
         validity=Validity(draft.valid_from, draft.valid_to),
         trust=draft.trust,
-        sensitivity=draft.sensitivity,
+        sensitivity=label(draft),
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
         embedding=place.state,
