@@ -162,7 +162,8 @@ class RememberOptions(TypedDict, total=False):
         float | None, Option("--importance", metavar="0..1", help="Else estimated.")
     ]
     ttl: Annotated[
-        str | None, Option("--ttl", metavar="24h", help="How long it holds: 90s, 24h, 7d, 4w.")
+        str | None,
+        Option("--ttl", metavar="24h", help="How long it holds: 90s, 24h, 7d, 4w, never."),
     ]
     expires_at: Annotated[
         str | None, Option("--expires-at", metavar="MOMENT", help="Until when it holds.")

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+_FLAGS: Final = re.IGNORECASE | re.ASCII
+"""ASCII: a Latin word or number also ends where a Chinese character begins."""
+
 # ── Numbers with a check digit, or a fixed plan ──────────────────────────────────────────────────
 
 # Not inside a longer number, word, decimal or hexadecimal group.
@@ -88,28 +91,28 @@ _VALUE: Final = r"(?:[\"'`“‘「](?P<quoted>[^\"'`”’」\n]{1,80})[\"'`”
 PASSWORD = re.compile(
     r"(?<![a-z])(?:pass(?:word|code|phrase|wd)s?|pwd|passwd)(?![a-z])"
     f"{_QUALIFIED}{_SAYS}{_VALUE}",
-    re.IGNORECASE,
+    _FLAGS,
 )
 PASSWORD_ALONE = re.compile(
     r"(?<![a-z])pass(?:word|code)(?: to)?\s(?P<bare>(?=[!-~]*\d)(?=[!-~]*[A-Za-z])[!-~]{6,64})",
-    re.IGNORECASE,
+    _FLAGS,
 )
 PHRASE = re.compile(
     f"(?<![a-z])passphrase{_QUALIFIED}{_SAYS}(?P<bare>[A-Za-z]{{3,20}}(?: [A-Za-z]{{3,20}}){{2,7}})"
     r"(?=[.,;!\n]|$)",
-    re.IGNORECASE,
+    _FLAGS,
 )
 STRONG = re.compile(
     r"(?<![a-z])(?:(?:api|access|secret|private|encryption|signing|auth)[ _-]?(?:key|token|secret)|secret|"
     r"token|client[ _-]?secret|app[ _-]?(?:secret|key)|license[ _-]?key)(?:[ _-]?id)?(?![a-z])"
     f"{_QUALIFIED}{_SAYS}{_VALUE}",
-    re.IGNORECASE,
+    _FLAGS,
 )
 PIN = re.compile(
     r"(?<![a-z])(?:pin(?: code| number)?|(?:door|gate|alarm|entry|lock|safe|garage|building|unlock)"
     f"(?: door)? (?:code|pin|combination)){_QUALIFIED}(?:{_SAYS}|\\s)"
     r"(?P<bare>\d{4,8}#?)(?![\w-]|[.,]\d)",
-    re.IGNORECASE,
+    _FLAGS,
 )
 _CHINESE_SAYS: Final = r"\s{0,2}(?:(?:已经?)?(?:改|设|换)(?:成|为)了?|是|为|：|:|=)\s{0,2}"
 CHINESE_PASSWORD = re.compile(
@@ -135,18 +138,18 @@ CODE = re.compile(
     f"\\b(?:{_CODE_WORD}(?:(?: (?:for|to) [^.:\\n]{{1,40}}?)?(?: is:?| was|:|=| -)| #?) ?{_CODE}|"
     f"(?:your (?:[\\w-]{{2,20}} )?code(?: for [^.:\\n]{{1,40}}?)?(?: is|:)?|the code (?:is|:)) "
     f"{_CODE.replace('code>', 'other>')}{_GOES_ON})",
-    re.IGNORECASE,
+    _FLAGS,
 )
 CODE_FIRST = re.compile(
     f"(?<![\\w.-]){_CODE} is your [^.\\n]{{0,40}}?(?:code|otp|pin|password)\\b|"
     f"\\b(?:use|enter) {_CODE.replace('code>', 'other>')} "
     r"(?:to|as) (?:your |sign|log|verif|confirm|authent|complete)",
-    re.IGNORECASE,
+    _FLAGS,
 )
 NO_CODE = re.compile(
     r"\byour (?:error|status|exit|country|postal|post|zip|area|promo|promotion|discount|coupon|product|"
     r"voucher|gift|referral|invite|booking|tracking|order|course|dress|source|building|zip-) ?code",
-    re.IGNORECASE,
+    _FLAGS,
 )
 CHINESE_CODE = re.compile(
     r"(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码|短信码|确认码|登录码|安全码)"
@@ -155,7 +158,8 @@ CHINESE_CODE = re.compile(
 )
 CHINESE_CODE_FIRST = re.compile(
     r"(?<![\w.-])(?P<code>\d{4,8})(?:\s{0,2}(?:是|为|作为)[^\s，。,.\n]{0,16}(?:验证码|校验码|动态码|动态密码)|"
-    r"\s?[（(](?:[^\s（）()，。]{0,8})(?:验证码|动态码)[）)])"
+    r"\s?[（(](?:[^\s（）()，。]{0,8})(?:验证码|动态码)[）)])",
+    _FLAGS,
 )
 
 # ── Values that are none ─────────────────────────────────────────────────────────────────────────
@@ -164,7 +168,7 @@ PLACEHOLDER = re.compile(
     r"[*•xX.…_?#-]+|[<{\[$%(].*|your[_-].*|.*\(.*|(?:os|env|process|config|settings|self|args)[.\[].*|"
     r"(?:str|string|bytes|int|bool|none|null|nil|true|false|undefined|optional|required|any|text|char|varchar"
     r"|secretstr|env|n/a|tbd|todo)[,;?|)}\]]*(?:\[.*)?",
-    re.IGNORECASE,
+    _FLAGS,
 )
 _PROSE: Final = """
 the a an my your our their his her its this that these those not no never none too very so same also

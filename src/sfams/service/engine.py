@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from sfams.core.admission import AdmissionPolicy
 from sfams.core.events import MemoryEvent
@@ -27,10 +27,12 @@ logger = logging.getLogger("sfams")
 class Reading:
     """How texts are read on their way in.
 
-    `sensitive_rule` holds where no scope has a rule of its own.
+    `sensitive_rule` holds where no scope has a rule of its own. Times without a zone were written in
+    `zone`.
     """
 
     sensitive_rule: SensitiveRule = SensitiveRule.STORE
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

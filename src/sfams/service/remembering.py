@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sfams.core.admission import Neighbour, content_hash
 from sfams.core.draft import Draft
 from sfams.core.importance import prior
 from sfams.core.indexing import index_text, terms_of
+from sfams.core.lifetimes import lifetime
 from sfams.core.record import (
     EmbeddingState,
     MemoryRecord,
@@ -108,7 +109,10 @@ def _remember_chunk(
     judged = [_judge(engine, draft) for draft in drafts]
     placed = _place(engine, scope, judged) if wait else [_UNPLACED] * len(judged)
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
-    items = [_complete(scope, text, place, now) for text, place in zip(judged, placed, strict=True)]
+    items = [
+        _complete(scope, text, place, now, engine.reading.zone)
+        for text, place in zip(judged, placed, strict=True)
+    ]
     with engine.store.write() as transaction:
         if any(item.vector is not None for item in items) and not claim_model(engine, transaction):
             items = [_without_vector(item) for item in items]
@@ -127,10 +131,11 @@ def _judge(engine: Engine, draft: Draft) -> _Judged:
     return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind))
 
 
-def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Item:
+def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime, zone: tzinfo) -> Item:
     """Make the record: moments, language and size are what is still missing."""
     draft = text.draft
     created_at = draft.created_at or now
+    own = None if draft.dated else lifetime(draft.content, created_at, zone)
     record = MemoryRecord(
         id=text.id,
         scope=scope,
@@ -141,7 +146,7 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Ite
         created_at=created_at,
         recorded_at=now,
         updated_at=now,
-        expires_at=draft.expiry(created_at),
+        expires_at=draft.expiry(created_at) if own is None else own.until,
         entities=draft.entities,
         tags=draft.tags,
         metadata=draft.metadata,
@@ -158,7 +163,10 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Ite
         embedding=place.state,
         key=draft.key,
     )
-    return Item(draft, record, terms_of(record), place.vector, place.neighbours, place.warning)
+    holds = "" if own is None else own.reason
+    return Item(
+        draft, record, terms_of(record), place.vector, place.neighbours, place.warning, holds
+    )
 
 
 def _without_vector(item: Item) -> Item:

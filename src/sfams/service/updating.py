@@ -11,6 +11,7 @@ from sfams.core.admission import content_hash
 from sfams.core.draft import Draft, make_draft
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.indexing import passage_of, terms_of
+from sfams.core.lifetimes import lifetime
 from sfams.core.record import (
     Claim,
     EmbeddingState,
@@ -128,9 +129,7 @@ def _changed(
         source=source,
         claim=_claim(before, draft, fields),
         validity=_validity(before, draft, fields),
-        expires_at=draft.expiry(now)
-        if {"ttl", "expires_at"} & fields.keys()
-        else before.expires_at,
+        expires_at=_expiry(engine, before, draft, fields, now),
         language=language_of(content),
         tokens=count_tokens(content),
         sensitivity=_label(before, draft, fields),
@@ -154,6 +153,25 @@ def _screened(
     if seen.draft is None:
         raise SensitiveContentError(seen.warning, field="content")
     return replace(seen.draft, content=before.content) if unchanged else seen.draft
+
+
+def _expiry(
+    engine: Engine,
+    before: MemoryRecord,
+    draft: Draft,
+    fields: Mapping[str, object],
+    now: datetime,
+) -> datetime | None:
+    """Take what the caller says, else what a new text says; what an old text said goes with it."""
+    if {"ttl", "expires_at"} & fields.keys():
+        return draft.expiry(now)
+    if "content" not in fields:
+        return before.expires_at
+    new = lifetime(draft.content, now, engine.reading.zone)
+    if new is not None:
+        return new.until
+    old = lifetime(before.content, before.created_at, engine.reading.zone)
+    return None if old is not None and old.until == before.expires_at else before.expires_at
 
 
 def _label(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Sensitivity:
