@@ -19,6 +19,7 @@ from sfams.cli import (
     protecting,
     reading,
     remembering,
+    sensitive,
     sessions,
     storing,
     summarizing,
@@ -91,6 +92,7 @@ for family in (
     summarizing,
     erasing,
     protecting,
+    sensitive,
     storing,
     transferring,
 ):

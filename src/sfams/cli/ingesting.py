@@ -97,10 +97,11 @@ def _report(run: Run, read: Sequence[_Read], results: Sequence[RememberResult]) 
     skipped = [(each.name, item) for each in read for item in each.log.skipped]
     warnings = list(dict.fromkeys(text for result in results for text in result.warnings))
     counts = {
-        "added": len(results) - outcomes[Outcome.DUPLICATE],
+        "added": len(results) - outcomes[Outcome.DUPLICATE] - outcomes[Outcome.REFUSED],
         "known": outcomes[Outcome.DUPLICATE],
         "superseded": sum(len(result.superseded) for result in results),
         "outdated": outcomes[Outcome.OUTDATED],
+        "refused": outcomes[Outcome.REFUSED],
         "skipped": len(skipped),
     }
     document = {

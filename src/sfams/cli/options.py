@@ -162,7 +162,8 @@ class RememberOptions(TypedDict, total=False):
         float | None, Option("--importance", metavar="0..1", help="Else estimated.")
     ]
     ttl: Annotated[
-        str | None, Option("--ttl", metavar="24h", help="How long it holds: 90s, 24h, 7d, 4w.")
+        str | None,
+        Option("--ttl", metavar="24h", help="How long it holds: 90s, 24h, 7d, 4w, never."),
     ]
     expires_at: Annotated[
         str | None, Option("--expires-at", metavar="MOMENT", help="Until when it holds.")
@@ -201,7 +202,10 @@ class RememberOptions(TypedDict, total=False):
     trust: Annotated[
         float | None, Option("--trust", metavar="0..1", help="How far the source is trusted.")
     ]
-    sensitive: Annotated[bool, Option("--sensitive", help="Mask the text in previews and logs.")]
+    sensitive: Annotated[
+        bool, Option("--sensitive", help="Mask the text in previews and logs; else told from it.")
+    ]
+    not_sensitive: Annotated[bool, Option("--not-sensitive", help="Never mask it.")]
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,9 +217,16 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "meta" in fields:
         fields["metadata"] = read_meta(fields.pop("meta"))
-    if fields.pop("sensitive", False):
-        fields["sensitivity"] = "sensitive"
+    sensitive, normal = (fields.pop(name, False) for name in ("sensitive", "not_sensitive"))
+    if sensitive and normal:
+        message = "sensitive: --sensitive and --not-sensitive contradict each other"
+        raise InvalidInputError(message, field="sensitivity")
+    if sensitive or normal:
+        fields["sensitivity"] = "sensitive" if sensitive else "normal"
     return fields
+
+
+Reveal = Annotated[bool, Option("--reveal", help="Show sensitive texts too, not their masks.")]
 
 
 def filters(options: Mapping[str, Any]) -> FilterFields:

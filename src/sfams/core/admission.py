@@ -28,6 +28,8 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicate"
     SUPERSEDING = "superseding"
     OUTDATED = "outdated"
+    REFUSED = "refused"
+    """Not stored: the scope's rule refuses what was found in it. Decided before admission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,10 @@ from sfams.service.superseding import supersede_all
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A draft on its way in: completed, with a fresh id, and its vector once there is one."""
+    """A draft on its way in: completed, with a fresh id, and its vector once there is one.
+
+    `holds` tells what limits its life where its text says so.
+    """
 
     draft: Draft
     record: MemoryRecord
@@ -30,6 +33,7 @@ class Item:
     vector: Vector | None = None
     neighbours: tuple[Neighbour, ...] = ()
     warning: str = ""
+    holds: str = ""
 
 
 class Admitter:
@@ -137,6 +141,8 @@ class Admitter:
             self._hashes[record.content_hash] = record.id
         self._waiting.append(Entry(record, item.terms, item.vector))
         detail: dict[str, JsonValue] = {"outcome": decision.outcome.value}
+        if item.holds:
+            detail["expires"] = item.holds
         if decision.supersedes:
             detail["supersedes"] = list(decision.supersedes)
         self._event(EventType.REMEMBERED, record.id, detail)

@@ -24,6 +24,7 @@ from sfams.core.query import Cursor, RecallResult
 from sfams.core.record import MemoryRecord, PlanId
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields
+from sfams.core.sensitivity import SensitiveRule
 from sfams.ports import EntityCount, PastVersion, ScopeStats, Summarizer
 from sfams.service import health
 from sfams.service.memory import Memory
@@ -166,6 +167,14 @@ class AsyncMemory:
         """Confirm that memories were used; each counts at most once per session."""
         call = partial(self._memory.reinforce, ids, session=session, outcome=outcome)
         return await self._threads.write(call)
+
+    async def sensitive_rule(self) -> SensitiveRule:
+        """Tell what this scope does with what is sensitive."""
+        return await self._threads.read(self._memory.sensitive_rule)
+
+    async def set_sensitive_rule(self, rule: str | None) -> None:
+        """Set it for this scope and those below: "store", "redact" or "refuse"; None inherits again."""
+        await self._threads.write(partial(self._memory.set_sensitive_rule, rule))
 
     # Reading
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from sfams.core.admission import AdmissionPolicy
 from sfams.core.events import MemoryEvent
@@ -14,6 +14,7 @@ from sfams.core.presets import DEFAULT_POLICY
 from sfams.core.ranking import RankingWeights
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
+from sfams.core.sensitivity import SensitiveRule
 from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store, Summarizer
 from sfams.service.background import Background, Waiting
@@ -21,6 +22,18 @@ from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
 
 logger = logging.getLogger("sfams")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How texts are read on their way in.
+
+    `sensitive_rule` holds where no scope has a rule of its own. Times without a zone were written in
+    `zone`.
+    """
+
+    sensitive_rule: SensitiveRule = SensitiveRule.STORE
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +46,7 @@ class Engine:
     new_id: IdSource
     policy: RetentionPolicy = DEFAULT_POLICY
     admission: AdmissionPolicy = field(default_factory=AdmissionPolicy)
+    reading: Reading = field(default_factory=Reading)
     weights: RankingWeights = field(default_factory=RankingWeights)
     summarizer: Summarizer | None = None
     """Who writes summaries; None for the rules of `core.extracting`, which also step in for others."""

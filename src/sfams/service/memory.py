@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Self, TypeVar, Unpack
 
+from sfams.core.admission import Outcome
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft, DraftFields, draft_from_mapping, make_draft
 from sfams.core.events import MemoryEvent
@@ -17,7 +18,8 @@ from sfams.core.query import Cursor, RecallResult
 from sfams.core.record import MemoryRecord, PlanId
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields, make_filter
-from sfams.errors import InvalidInputError
+from sfams.core.sensitivity import SensitiveRule
+from sfams.errors import InvalidInputError, SensitiveContentError
 from sfams.ports import EntityCount, PastVersion, ScopeStats, Summarizer
 from sfams.service import (
     digests,
@@ -34,6 +36,7 @@ from sfams.service import (
     remembering,
     restoring,
     reviewing,
+    screening,
     summaries,
     superseding,
     transfer,
@@ -118,9 +121,13 @@ class Memory:
 
         Raises:
             InvalidInputError: Blank or over-long text, unknown field or bad value, by name.
+            SensitiveContentError: The scope's rule refuses what was found in it (`set_sensitive_rule`).
             ConflictError: `supersedes` names a record that is not live.
         """
-        return self.remember_many([make_draft(content, fields)], wait=wait)[0]
+        result = self.remember_many([make_draft(content, fields)], wait=wait)[0]
+        if result.outcome is Outcome.REFUSED:
+            raise SensitiveContentError(*result.warnings, field="content")
+        return result
 
     def remember_many(
         self,
@@ -131,7 +138,8 @@ class Memory:
     ) -> list[RememberResult]:
         """Store many texts, drafts or mappings, in order; all are checked before the first is stored.
 
-        Each 64 are one transaction; `progress` is called with the number done since its last call.
+        Each 64 are one transaction; `progress` is called with the number done since its last call. A text
+        that the scope's rule refuses has the outcome "refused" and is not stored.
         """
         drafts = [_to_draft(item) for item in _not_text(items, "items")]
         results = remembering.remember_many(
@@ -174,6 +182,14 @@ class Memory:
     ) -> int:
         """Confirm that memories were used; each counts at most once per session. Returns how many."""
         return linking.reinforce(self._engine, self.scope, _many(ids), session, outcome)
+
+    def sensitive_rule(self) -> SensitiveRule:
+        """Tell what this scope does with what is sensitive: its own rule, or the nearest above it."""
+        return screening.rule(self._engine, self.scope)
+
+    def set_sensitive_rule(self, rule: str | None) -> None:
+        """Set it for this scope and those below: "store", "redact" or "refuse"; None inherits again."""
+        screening.set_rule(self._engine, self.scope, rule)
 
     # Reading
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import compress
 
 import numpy as np
@@ -13,6 +13,7 @@ from sfams.core.admission import Neighbour, Outcome, content_hash
 from sfams.core.draft import Draft
 from sfams.core.importance import prior
 from sfams.core.indexing import index_text, terms_of
+from sfams.core.lifetimes import lifetime
 from sfams.core.record import (
     EmbeddingState,
     MemoryRecord,
@@ -23,6 +24,7 @@ from sfams.core.record import (
 )
 from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
+from sfams.core.screening import label
 from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
 from sfams.ports import Reader
@@ -31,6 +33,7 @@ from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.hearing import Heard, hear, remember_style
 from sfams.service.results import Progress, RememberResult
+from sfams.service.screening import refused, screen
 
 CHUNK = 64
 """Texts embedded and committed together."""
@@ -53,9 +56,28 @@ def remember_many(
     results: list[RememberResult] = []
     for start in range(0, len(drafts), CHUNK):
         chunk = drafts[start : start + CHUNK]
-        results.extend(_remember_chunk(engine, scope, chunk, wait=wait))
+        results.extend(_remember_screened(engine, scope, chunk, wait=wait))
         if progress is not None:
             progress(len(chunk))
+    return results
+
+
+def _remember_screened(
+    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool
+) -> list[RememberResult]:
+    """Take in what the scope's rule lets in, and report the rest in its place."""
+    screened = screen(engine, scope, drafts)
+    let_in = [each.draft for each in screened if each.draft is not None]
+    told = iter(_remember_chunk(engine, scope, let_in, wait=wait) if let_in else ())
+    results = []
+    for each in screened:
+        if each.draft is None:
+            results.append(refused(each.warning))
+            continue
+        result = next(told)
+        if each.warning:
+            result = replace(result, warnings=(*result.warnings, each.warning))
+        results.append(result)
     return results
 
 
@@ -92,7 +114,7 @@ def _remember_chunk(
     heard = hear(engine, scope, [(each.draft.source.who, each.draft.content) for each in judged])
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
     items = [
-        _complete(scope, text, (place, sound), now)
+        _complete(scope, text, (place, sound), now, engine.reading.zone)
         for text, place, sound in zip(judged, placed, heard, strict=True)
     ]
     with engine.store.write() as transaction:
@@ -115,10 +137,13 @@ def _judge(engine: Engine, draft: Draft) -> _Judged:
     return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind))
 
 
-def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: datetime) -> Item:
+def _complete(
+    scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: datetime, zone: tzinfo
+) -> Item:
     """Make the record: moments, language and size are what is still missing."""
     draft, (place, sound) = text.draft, found
     created_at = draft.created_at or now
+    own = None if draft.dated else lifetime(draft.content, created_at, zone)
     record = MemoryRecord(
         id=text.id,
         scope=scope,
@@ -129,7 +154,7 @@ def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: da
         created_at=created_at,
         recorded_at=now,
         updated_at=now,
-        expires_at=draft.expiry(created_at),
+        expires_at=draft.expiry(created_at) if own is None else own.until,
         entities=draft.entities,
         tags=draft.tags,
         metadata=draft.metadata,
@@ -143,15 +168,15 @@ def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: da
         salience=sound.salience.value
         if draft.importance is None
         else salience_given(draft.importance),
-        sensitivity=draft.sensitivity,
+        sensitivity=label(draft),
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
         embedding=place.state,
         key=draft.key,
     )
-    return Item(
-        draft, record, terms_of(record, sound.terms), place.vector, place.neighbours, place.warning
-    )
+    holds = "" if own is None else own.reason
+    terms = terms_of(record, sound.terms)
+    return Item(draft, record, terms, place.vector, place.neighbours, place.warning, holds)
 
 
 def _without_vector(item: Item) -> Item:

@@ -21,8 +21,9 @@ Progress = Callable[[int], object]
 class RememberResult:
     """What became of one text.
 
-    `id` is the record that now holds it: the new one, or the known one for a duplicate. `embedded` is
-    False while its vector is missing (keywords find it meanwhile); `warnings` then says why.
+    `id` is the record that now holds it: the new one, or the known one for a duplicate; empty where the
+    text was refused. `embedded` is False while its vector is missing (keywords find it meanwhile).
+    `warnings` says why, and what was redacted or refused.
     """
 
     id: RecordId

@@ -28,6 +28,7 @@ from sfams.core.record import (
     Status,
 )
 from sfams.core.scope import Scope
+from sfams.core.screening import label
 from sfams.core.summarizing import (
     Group,
     Purpose,
@@ -219,7 +220,7 @@ def _record(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> Memory
         source=draft.source,
         derived_from=draft.derived_from,
         trust=draft.trust,
-        sensitivity=draft.sensitivity,
+        sensitivity=label(draft),
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
     )

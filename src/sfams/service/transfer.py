@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from sfams.core import checks
-from sfams.core.admission import content_hash
+from sfams.core.admission import Outcome, content_hash
 from sfams.core.draft import Draft, draft_from_mapping
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.importance import prior
@@ -16,6 +17,8 @@ from sfams.core.moments import format_moment, parse_moment
 from sfams.core.query import Cursor, Filter, Order, Page
 from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, parse_kind
 from sfams.core.scope import Scope
+from sfams.core.screening import found_in_record, redacted_record
+from sfams.core.sensitivity import Finding, SensitiveRule, find_sensitive, named, redact
 from sfams.core.wire import FORMAT, Json, record_from_wire, record_to_wire
 from sfams.errors import InvalidInputError
 from sfams.ports import Entry, PastVersion, Reader, Transaction
@@ -23,6 +26,7 @@ from sfams.service.engine import Engine
 from sfams.service.listing import cursor_after
 from sfams.service.remembering import remember_many
 from sfams.service.results import Progress
+from sfams.service.screening import refusal, rule
 
 _PAGE = 500
 
@@ -207,6 +211,7 @@ class _Intake:
     def _insert(self, scope: Scope, whole: Sequence[_Whole]) -> None:
         """Write exported records; their vectors follow, since models may differ."""
         now = self._engine.now()
+        whole = self._screened(scope, whole)
         with self._engine.store.write() as transaction:
             hashes = {each.line: each.record.content_hash for each in whole}
             erased = self._erased(transaction, scope, hashes)
@@ -229,14 +234,43 @@ class _Intake:
         self.tally.added += len(fresh)
         self.tally.known += len(kept) - len(fresh)
 
+    def _screened(self, scope: Scope, whole: Sequence[_Whole]) -> list[_Whole]:
+        """Hold exported records to the rule of the scope they go into, earlier texts included."""
+        found = {each.line: _sensitive(each) for each in whole}
+        if not any(found.values()):
+            return [*whole]
+        holds = rule(self._engine, scope)
+        if holds is SensitiveRule.REFUSE:
+            kept = [each for each in whole if not found[each.line]]
+            self.tally.refused += [
+                Refused(line, "content", refusal(secrets))
+                for line, secrets in found.items()
+                if secrets
+            ]
+            return kept
+        if holds is SensitiveRule.STORE:
+            return [*whole]
+        masked = [_redacted(each) if found[each.line] else each for each in whole]
+        told = (
+            f"redacted before storing: {named(secrets)}" for secrets in found.values() if secrets
+        )
+        self.tally.warnings |= dict.fromkeys(told)
+        return masked
+
     def _remember(self, new: Sequence[_New]) -> None:
         if not new:
             return
         with self._engine.store.read() as reader:
             hashes = {each.line: _hash_of(each.draft) for each in new}
             erased = self._erased(reader, self._scope, hashes)
-        drafts = [each.draft for each in new if each.line not in erased]
-        results = remember_many(self._engine, self._scope, drafts)
+        kept = [each for each in new if each.line not in erased]
+        told = remember_many(self._engine, self._scope, [each.draft for each in kept])
+        self.tally.refused += [
+            Refused(each.line, "content", *result.warnings)
+            for each, result in zip(kept, told, strict=True)
+            if result.outcome is Outcome.REFUSED
+        ]
+        results = [result for result in told if result.outcome is not Outcome.REFUSED]
         fresh = sum(result.outcome != "duplicate" for result in results)
         self.tally.added += fresh
         self.tally.known += len(results) - fresh
@@ -284,6 +318,16 @@ def _past_from_wire(given: object) -> tuple[PastVersion, ...]:
         content = checks.content(item.get("content"))
         past.append(PastVersion(version, content, parse_moment(until, field="past")))
     return tuple(past)
+
+
+def _sensitive(whole: _Whole) -> tuple[Finding, ...]:
+    past = (find_sensitive(version.content) for version in whole.past)
+    return (*found_in_record(whole.record), *chain.from_iterable(past))
+
+
+def _redacted(whole: _Whole) -> _Whole:
+    past = tuple(replace(version, content=redact(version.content)) for version in whole.past)
+    return replace(whole, record=redacted_record(whole.record), past=past)
 
 
 def _hash_of(draft: Draft) -> str:

@@ -1,0 +1,93 @@
+"""Screening: before anything is stored, each scope's rule decides what becomes of what is sensitive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfams.core.admission import Outcome
+from sfams.core.draft import Draft
+from sfams.core.record import RecordId
+from sfams.core.scope import Scope
+from sfams.core.screening import found_in_draft, redacted_draft
+from sfams.core.sensitivity import Finding, SensitiveRule, named
+from sfams.errors import InvalidInputError, StoreError
+from sfams.ports import Reader
+from sfams.service import scope_settings
+from sfams.service.engine import Engine
+from sfams.service.results import RememberResult
+
+SETTING = "sensitive_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A draft as it may be stored, None if it may not, and what the caller should know."""
+
+    draft: Draft | None
+    warning: str = ""
+
+
+def rule(engine: Engine, scope: Scope) -> SensitiveRule:
+    """Tell the rule that holds in a scope: its own, the nearest above it, or the setting's."""
+    with engine.store.read() as reader:
+        return _rule(engine, reader, scope)
+
+
+def set_rule(engine: Engine, scope: Scope, wanted: str | None) -> None:
+    """Set a scope's own rule; None: what is above it holds again.
+
+    Raises:
+        InvalidInputError: No such rule.
+    """
+    if wanted is not None and wanted not in {each.value for each in SensitiveRule}:
+        message = f"sensitive_rule: {wanted[:40]!r} is not one of {', '.join(SensitiveRule)}"
+        raise InvalidInputError(message, field="sensitive_rule")
+    scope_settings.put(engine, scope, SETTING, None if wanted is None else str(wanted))
+
+
+def screen(engine: Engine, scope: Scope, drafts: Sequence[Draft]) -> list[Screened]:
+    """Look at drafts on their way in; the store is asked for a rule only where something was found."""
+    found = [found_in_draft(draft) for draft in drafts]
+    if not any(found):
+        return [Screened(draft) for draft in drafts]
+    holds = rule(engine, scope)
+    return [
+        _screened(draft, findings, holds) if findings else Screened(draft)
+        for draft, findings in zip(drafts, found, strict=True)
+    ]
+
+
+def _screened(draft: Draft, findings: Sequence[Finding], holds: SensitiveRule) -> Screened:
+    if holds is SensitiveRule.REFUSE:
+        return Screened(None, refusal(findings))
+    if holds is SensitiveRule.REDACT:
+        return Screened(redacted_draft(draft), f"redacted before storing: {named(findings)}")
+    return Screened(draft)
+
+
+def refusal(findings: Sequence[Finding]) -> str:
+    """Say why something was refused, and what to do; never what it was."""
+    return (
+        f"content: holds what this scope refuses ({named(findings)}); "
+        "leave it out, or set the scope's rule to redact or store"
+    )
+
+
+def refused(warning: str) -> RememberResult:
+    """Give the result of a text that was not stored."""
+    return RememberResult(
+        id=RecordId(""), outcome=Outcome.REFUSED, embedded=False, warnings=(warning,)
+    )
+
+
+def _rule(engine: Engine, reader: Reader, scope: Scope) -> SensitiveRule:
+    own = scope_settings.inherited(reader, scope, SETTING)
+    if own is None:
+        return engine.reading.sensitive_rule
+    where, value = own
+    try:
+        return SensitiveRule(str(value))
+    except ValueError as error:
+        message = f"the setting {SETTING} of {where} is unknown to this release"
+        raise StoreError(message, name=SETTING) from error
