@@ -6,7 +6,7 @@ argument of every store method, and the store, not the caller, filters by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,7 +18,10 @@ from sfams.core.keywords import ColdPosting, Terms
 from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
 from sfams.core.plan import ForgettingPlan
 from sfams.core.query import Calibration, Filter, Page
+from sfams.core.receipts import ChainLink
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, PlanId, RecordId, Relation
+from sfams.core.record import EntityCount as EntityCount  # noqa: PLC0414  # part of this port
+from sfams.core.record import PastVersion as PastVersion  # noqa: PLC0414  # as above
 from sfams.core.reindex import Adoption as Adoption  # noqa: PLC0414  # part of this port
 from sfams.core.reindex import EmbeddingModel as EmbeddingModel  # noqa: PLC0414  # as above
 from sfams.core.reindex import Staged as Staged  # noqa: PLC0414  # as above
@@ -86,24 +89,6 @@ class UsageDelta:
     shown: int
     used: int
     at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class PastVersion:
-    """What a record said before it was changed, and until when."""
-
-    version: int
-    content: str
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class EntityCount:
-    """An entity and how many live records name it."""
-
-    name: str
-    type: str
-    records: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +208,16 @@ class Reader(Protocol):
         """List a record's earlier contents, oldest first; `replace` keeps one when content changes."""
         ...
 
-    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
-        """Tell which of these content hashes were erased (compared as HMACs)."""
+    def made_from(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
+        """Name the records of any status that were made from these (`derived_from`), in id order."""
+        ...
+
+    def tombstones(self, scope: Scope, names: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Tell which of these names (see `core.tombstones`; kept as HMACs) were erased, last by whom."""
+        ...
+
+    def erasures(self, scope: Scope, /, *, last: int | None = None) -> Sequence[ChainLink]:
+        """Read the chain of receipts, oldest first: all, or the last so many."""
         ...
 
     def turns(self, scope: Scope, session: str, /) -> int:
@@ -336,10 +329,20 @@ class Transaction(Reader, Protocol):
         ...
 
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
-        """Remove every trace of records: row, vectors, keywords, relations, plan steps, event detail.
+        """Remove every trace of records: row, vectors, keywords, versions, plan steps, event detail.
 
-        Leaves a tombstone (an HMAC of the content hash), by which `tombstones` knows the text again.
+        Other records and events lose what points to them. Leaves tombstones: HMACs of `left_by`.
         """
+        ...
+
+    def lift(
+        self, scope: Scope, ids: Sequence[RecordId], names: Sequence[str], /
+    ) -> Sequence[RecordId]:
+        """Let erased records' texts back in, by id or by name; returns the ids, in order."""
+        ...
+
+    def add_erasure(self, scope: Scope, link: ChainLink, /) -> None:
+        """Add a receipt to the chain."""
         ...
 
     def set_meta(self, name: str, value: str, /) -> None:
@@ -366,8 +369,15 @@ class Store(Protocol):
         """Mend what the store can mend without an embedder; returns how many."""
         ...
 
-    def settle(self) -> bool:
-        """Make erasure final in the files; False while an open reader keeps old pages."""
+    def settle(self, *, rewrite: bool = True) -> bool:
+        """Make erasure final in the files; False while an open reader keeps old pages.
+
+        Without `rewrite` what is in use is not written anew, so fragments may be left: see `residue`.
+        """
+        ...
+
+    def residue(self, pieces: Collection[bytes], /) -> frozenset[bytes]:
+        """Look for bytes in the files; tells those that stand there and in no row."""
         ...
 
     @property

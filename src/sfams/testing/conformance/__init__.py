@@ -14,6 +14,7 @@ from sfams.testing.conformance.reindexing import ReindexPromises
 from sfams.testing.conformance.roundtrip import RoundTripPromises
 from sfams.testing.conformance.sharing import SharingPromises
 from sfams.testing.conformance.standing import StandingPromises
+from sfams.testing.conformance.tombstones import TombstonePromises
 from sfams.testing.conformance.uniqueness import UniquenessPromises
 from sfams.testing.conformance.usage import UsagePromises
 
@@ -35,6 +36,7 @@ class StoreConformance(
     LogPromises,
     PlanPromises,
     ErasingPromises,
+    TombstonePromises,
     ReindexPromises,
     SharingPromises,
 ):
