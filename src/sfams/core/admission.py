@@ -28,6 +28,10 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicate"
     SUPERSEDING = "superseding"
     OUTDATED = "outdated"
+    REFUSED = "refused"
+    """It was erased here for ever, and nobody has lifted that."""
+    OFF_THE_RECORD = "off the record"
+    """Nothing was to be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

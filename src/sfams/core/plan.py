@@ -36,6 +36,7 @@ class Reason(StrEnum):
     BELOW_THRESHOLD = "below threshold"
     LOWEST_SHARE = "lowest share"
     OVER_BUDGET = "over budget"
+    ASKED = "asked"
 
 
 REASONS: tuple[Reason, ...] = tuple(Reason)

@@ -8,7 +8,7 @@ only a part of a longer known one (`Ann` in `Ann Lee`, 王芳 in 王芳芳) is t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -100,9 +100,9 @@ class Subject:
         )
 
     def hinted_in(self, text: str) -> bool:
-        """Tell whether a text holds a spelling only inside something longer."""
+        """Tell whether a text holds a spelling only at the head of something longer."""
         folded = fold_name(text)
-        return any(each.folded in folded for each in self.spellings) and not self.named_in(text)
+        return any(map(_holding(folded), self.spellings)) and not self.named_in(text)
 
     def about(self, record: MemoryRecord, past: Iterable[str] = ()) -> bool:
         """Tell whether a record, or what it said before, is about the subject or by it."""
@@ -112,6 +112,17 @@ class Subject:
             or any(map(self.named_in, words_of(record)))
             or any(map(self.named_in, past))
         )
+
+
+def _holding(folded: str) -> Callable[[Spelling], bool]:
+    """Make a test for whether a text holds a spelling at all; a name inside a word is none."""
+
+    def test(each: Spelling) -> bool:
+        if each.sort is Sort.NAME and re.match(_WORD, each.folded):
+            return re.search(rf"(?<!{_WORD}){re.escape(each.folded)}", folded) is not None
+        return each.folded in folded
+
+    return test
 
 
 def words_of(record: MemoryRecord) -> Iterator[str]:
@@ -162,9 +173,18 @@ def _finder(each: Spelling, others: Iterable[str]) -> _Finder:
     if each.sort is Sort.PHONE:
         return _Finder(each, None, None)
     pattern = re.compile(_bounded(each.folded, identifier=each.sort is Sort.IDENTIFIER))
-    longer = sorted((name for name in others if each.folded in name), key=len, reverse=True)
+    longer = sorted(
+        (name for name in others if each.folded in name and not _owned(name, each.folded)),
+        key=len,
+        reverse=True,
+    )
     joined = "|".join(_bounded(name, identifier=False) for name in longer)
     return _Finder(each, pattern, re.compile(joined) if joined else None)
+
+
+def _owned(name: str, spelling: str) -> bool:
+    """Tell whether a longer name is only something of the subject's: Ann's car, 王芳的车."""
+    return name.startswith((f"{spelling}'", f"{spelling}的"))
 
 
 def _bounded(folded: str, *, identifier: bool) -> str:

@@ -20,14 +20,22 @@ from sfams.core.events import MemoryEvent
 from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.query import Cursor, RecallResult
-from sfams.core.record import MemoryRecord, PlanId
+from sfams.core.record import MemoryRecord, PlanId, RecordId
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields
 from sfams.ports import EntityCount, PastVersion, ScopeStats
 from sfams.service import health
 from sfams.service.memory import Memory
+from sfams.service.reach import EraseFields
 from sfams.service.recalling import RecallFields
-from sfams.service.results import EraseReceipt, Explanation, Listing, Progress, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    ErasureLog,
+    Explanation,
+    Listing,
+    Progress,
+    RememberResult,
+)
 from sfams.service.sessions import Session
 from sfams.service.transfer import ImportReport
 
@@ -98,10 +106,14 @@ class AsyncMemory:
         """List this scope and those below it that hold anything."""
         return await self._threads.read(self._memory.scopes)
 
-    async def session(self, session: str) -> AsyncSession:
+    async def session(self, session: str, *, off_the_record: bool = False) -> AsyncSession:
         """Begin or continue a conversation: the source of turn counts and session ends."""
-        opened = await self._threads.read(partial(self._memory.session, session))
-        return AsyncSession(opened, self._threads)
+        call = partial(self._memory.session, session, off_the_record=off_the_record)
+        return AsyncSession(await self._threads.read(call), self._threads)
+
+    def off_the_record(self) -> AsyncMemory:
+        """Read on without leaving a trace: nothing told to it is stored, nothing recalled is counted."""
+        return AsyncMemory(self._memory.off_the_record(), self._threads)
 
     # Remembering
 
@@ -217,6 +229,13 @@ class AsyncMemory:
         """Say what a policy (or a preset by name) would forget, and save it. Changes no record."""
         return await self._threads.write(partial(self._memory.plan_forgetting, policy))
 
+    async def plan_request(
+        self, request: str, *, who: str | None = None, session: str | None = None
+    ) -> ForgettingPlan | None:
+        """Plan what a sentence asks to forget ("forget what I said about X"); None if nothing."""
+        call = partial(self._memory.plan_request, request, who=who, session=session)
+        return await self._threads.write(call)
+
     async def plan(self, plan_id: str) -> ForgettingPlan:
         """Read a saved plan."""
         return await self._threads.read(partial(self._memory.plan, plan_id))
@@ -248,11 +267,19 @@ class AsyncMemory:
         *,
         everything: bool = False,
         dry_run: bool = False,
-        **fields: Unpack[FilterFields],
+        **fields: Unpack[EraseFields],
     ) -> EraseReceipt:
-        """Remove for ever, every trace: by ids, by filter, or `everything=True` in this scope."""
+        """Remove for ever, every trace: by ids, subject, identifier or filter, or `everything=True`."""
         how = partial(self._memory.erase, ids, everything=everything, dry_run=dry_run)
         return await self._threads.write(partial(how, **fields))
+
+    async def erasures(self) -> ErasureLog:
+        """Read the receipts of all erasures in this scope, and whether their chain is whole."""
+        return await self._threads.read(self._memory.erasures)
+
+    async def lift(self, what: str) -> tuple[RecordId, ...]:
+        """Let an erased text be stored again: by the erased record's id, or by the text."""
+        return await self._threads.write(partial(self._memory.lift, what))
 
     # Protection
 
@@ -279,6 +306,13 @@ class AsyncMemory:
     ) -> AsyncIterator[str]:
         """Write records as JSON lines, oldest first; without a filter, every status."""
         lines = await self._threads.read(partial(self._memory.export, below=below, **fields))
+        while chunk := await self._threads.read(lambda: [*islice(lines, _LINES)]):
+            for line in chunk:
+                yield line
+
+    async def export_subject(self, **fields: Unpack[EraseFields]) -> AsyncIterator[str]:
+        """Write all that is held on a subject as JSON lines: records of every status, versions, log."""
+        lines = await self._threads.read(partial(self._memory.export_subject, **fields))
         while chunk := await self._threads.read(lambda: [*islice(lines, _LINES)]):
             for line in chunk:
                 yield line
@@ -312,6 +346,11 @@ class AsyncSession:
     def id(self) -> str:
         """Its name."""
         return self._session.id
+
+    @property
+    def off_the_record(self) -> bool:
+        """Whether nothing of it is stored."""
+        return self._session.off_the_record
 
     @property
     def current(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -16,10 +16,14 @@ from sfams.core.scope import Scope
 from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store
 from sfams.service.background import Background, Waiting
+from sfams.service.silence import Silence
 from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
 
 logger = logging.getLogger("sfams")
+
+Rebuild = Callable[[Scope, Sequence[Sequence[RecordId]]], object]
+"""Told of groups of records that an erasure has left without their summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,11 @@ class Engine:
     usage: UsageBuffer = field(default_factory=UsageBuffer)
     background: Background = field(default_factory=Background)
     waiting: Waiting = field(default_factory=Waiting)
+    silence: Silence = field(default_factory=Silence)
+    rebuild: Rebuild | None = None
+    """Makes summaries anew, without what was erased; called in the background."""
+    receipt_key: bytes = b""
+    """Signs the receipts of erasures; empty: they are chained and not signed."""
 
     def now(self) -> datetime:
         """Read the clock once; a use case passes the answer down."""

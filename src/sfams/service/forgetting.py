@@ -30,6 +30,8 @@ TARGET = 0.03
 PAUSE = 0.005
 """Seconds between chunks, for a writer of another process to see that the lock is free."""
 
+_ACTORS = {Reason.EXPIRED: Actor.TTL, Reason.ASKED: Actor.USER}
+
 
 def plan(engine: Engine, scope: Scope, policy: RetentionPolicy | str | None) -> ForgettingPlan:
     """Make and save a plan. Changes no record; the preview is the plan itself."""
@@ -175,7 +177,8 @@ def _reason_to_skip(
     if record.version != step.version or record.status is not Status.LIVE:
         return "changed since the plan"
     accessed = record.usage.last_accessed_at
-    if step.reason is not Reason.EXPIRED and accessed is not None and accessed > current.created_at:
+    regardless = step.reason in {Reason.EXPIRED, Reason.ASKED}
+    if not regardless and accessed is not None and accessed > current.created_at:
         return "used since the plan"
     return ""
 
@@ -194,7 +197,7 @@ def _event(step: ForgettingStep, plan_id: PlanId, now: datetime) -> MemoryEvent:
         type=EventType.DELETED if step.action is Action.DELETE else EventType.DEMOTED,
         at=now,
         record_id=step.record_id,
-        actor=Actor.TTL if step.reason is Reason.EXPIRED else Actor.POLICY,
+        actor=_ACTORS.get(step.reason, Actor.POLICY),
         plan_id=plan_id,
         detail={
             "reason": step.reason.value,

@@ -12,21 +12,25 @@ from sfams.core.events import MemoryEvent
 from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.query import Cursor, RecallResult
-from sfams.core.record import MemoryRecord, PlanId
+from sfams.core.record import MemoryRecord, PlanId, RecordId
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields, make_filter
 from sfams.errors import InvalidInputError
 from sfams.ports import EntityCount, PastVersion, ScopeStats
 from sfams.service import (
+    asking,
+    dossier,
     erasing,
     explaining,
     forgetting,
     health,
     linking,
     listing,
+    offrecord,
     pending,
     protecting,
     recalling,
+    receipts,
     remembering,
     restoring,
     superseding,
@@ -34,8 +38,16 @@ from sfams.service import (
     updating,
 )
 from sfams.service.engine import Engine
+from sfams.service.reach import EraseFields
 from sfams.service.recalling import RecallFields
-from sfams.service.results import EraseReceipt, Explanation, Listing, Progress, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    ErasureLog,
+    Explanation,
+    Listing,
+    Progress,
+    RememberResult,
+)
 from sfams.service.sessions import Session
 from sfams.service.transfer import ImportReport
 
@@ -84,9 +96,16 @@ class Memory:
         with self._engine.store.read() as reader:
             return reader.scopes(self.scope)
 
-    def session(self, session: str) -> Session:
-        """Begin or continue a conversation: the source of turn counts and session ends."""
-        return Session(self._engine, self.scope, session)
+    def session(self, session: str, *, off_the_record: bool = False) -> Session:
+        """Begin or continue a conversation: the source of turn counts and session ends.
+
+        Off the record, nothing that names the session is stored by this process until it ends.
+        """
+        return Session(self._engine, self.scope, session, off_the_record=off_the_record)
+
+    def off_the_record(self) -> Memory:
+        """Read on without leaving a trace: nothing told to it is stored, nothing recalled is counted."""
+        return Memory(offrecord.off_the_record(self._engine), self.scope)
 
     # Remembering
 
@@ -97,7 +116,8 @@ class Memory:
 
         A text known already is not stored again (`outcome` "duplicate", the known id). One with the
         `subject` and `attribute` of a live record and another `value` supersedes it. With `wait=False`
-        the text is durable on return, its vector follows.
+        the text is durable on return, its vector follows. What was erased here, or is off the record, is
+        not stored: `stored` is False, `outcome` and `warnings` say why.
 
         Raises:
             InvalidInputError: Blank or over-long text, unknown field or bad value, by name.
@@ -121,7 +141,7 @@ class Memory:
             self._engine, self.scope, drafts, wait=wait, progress=progress
         )
         if wait:
-            pending.follow_up(self._engine, self.scope, results)
+            pending.follow_up(self._engine, self.scope, [each for each in results if each.stored])
         else:
             self._engine.background.submit(partial(pending.catch_up, self._engine, self.scope))
         return results
@@ -221,6 +241,15 @@ class Memory:
         """Say what a policy (or a preset by name) would forget, and save it. Changes no record."""
         return forgetting.plan(self._engine, self.scope, policy)
 
+    def plan_request(
+        self, request: str, *, who: str | None = None, session: str | None = None
+    ) -> ForgettingPlan | None:
+        """Plan what a sentence asks to forget ("forget what I said about X", "别记这个"); None if nothing.
+
+        `who` is the speaker, `session` the conversation that "this" means. Changes no record.
+        """
+        return asking.plan_request(self._engine, self.scope, request, who, session)
+
     def plan(self, plan_id: str) -> ForgettingPlan:
         """Read a saved plan."""
         with self._engine.store.read() as reader:
@@ -264,16 +293,23 @@ class Memory:
         *,
         everything: bool = False,
         dry_run: bool = False,
-        **fields: Unpack[FilterFields],
+        **fields: Unpack[EraseFields],
     ) -> EraseReceipt:
-        """Remove for ever, every trace: by ids, by filter, or `everything=True` in this scope."""
-        if everything:
-            if ids is not None or fields:
-                message = "erase: everything=True takes no ids and no filter"
-                raise InvalidInputError(message, field="everything")
-            return erasing.erase_scope(self._engine, self.scope, dry_run=dry_run)
-        wanted = None if ids is None else _many(ids)
-        return erasing.erase(self._engine, self.scope, wanted, fields, dry_run=dry_run)
+        """Remove for ever, every trace: by ids, subject, identifier or filter, or `everything=True`.
+
+        `dry_run` previews: what would go, by category. See `EraseFields`.
+        """
+        given = None if ids is None else _many(ids)
+        what = erasing.wanted(given, fields, everything=everything)
+        return erasing.erase(self._engine, self.scope, what, dry_run=dry_run)
+
+    def erasures(self) -> ErasureLog:
+        """Read the receipts of all erasures in this scope, and whether their chain is whole."""
+        return receipts.erasures(self._engine, self.scope)
+
+    def lift(self, what: str) -> tuple[RecordId, ...]:
+        """Let an erased text be stored again: by the erased record's id, or by the text."""
+        return receipts.lift(self._engine, self.scope, what)
 
     # Protection
 
@@ -303,6 +339,10 @@ class Memory:
         selection = make_filter({"status": ["all"], "expired": True, **fields})
         scopes = self.scopes() if below else [self.scope]
         return transfer.export_lines(self._engine, scopes, selection)
+
+    def export_subject(self, **fields: Unpack[EraseFields]) -> Iterator[str]:
+        """Write all that is held on a subject as JSON lines: records of every status, versions, log."""
+        return dossier.subject_lines(self._engine, self.scope, fields)
 
     def import_(
         self,

@@ -22,12 +22,14 @@ from sfams.core.record import (
 )
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
+from sfams.core.tombstones import barring
 from sfams.core.view import Vector
 from sfams.ports import Reader
 from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.results import Progress, RememberResult
+from sfams.service.silence import UNSAID
 
 CHUNK = 64
 """Texts embedded and committed together."""
@@ -40,17 +42,21 @@ def remember_many(
     drafts: Sequence[Draft],
     *,
     wait: bool = True,
+    erased: bool = False,
     progress: Progress | None = None,
 ) -> list[RememberResult]:
     """Take texts in, in order; each chunk of 64 is one transaction.
 
     With `wait=False` the text is durable when this returns and found by keywords; its vector follows
-    in the background.
+    in the background. What was erased here is refused, one by one, unless `erased` lets it back in; what
+    belongs to a session off the record is passed over.
     """
     results: list[RememberResult] = []
     for start in range(0, len(drafts), CHUNK):
         chunk = drafts[start : start + CHUNK]
-        results.extend(_remember_chunk(engine, scope, chunk, wait=wait))
+        loud = [draft for draft in chunk if not engine.silence.covers(scope, draft)]
+        told = iter(_remember_chunk(engine, scope, loud, wait=wait, erased=erased) if loud else ())
+        results += [UNSAID if engine.silence.covers(scope, d) else next(told) for d in chunk]
         if progress is not None:
             progress(len(chunk))
     return results
@@ -65,6 +71,7 @@ class _Judged:
     kind: str
     importance: float
     content_hash: str
+    bars: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +88,10 @@ _UNPLACED = _Placed()
 
 
 def _remember_chunk(
-    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool
+    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool, erased: bool
 ) -> list[RememberResult]:
     now = engine.now()
-    judged = [_judge(engine, draft) for draft in drafts]
+    judged = [_judge(engine, draft, erased=erased) for draft in drafts]
     placed = _place(engine, scope, judged) if wait else [_UNPLACED] * len(judged)
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
     items = [_complete(scope, text, place, now) for text, place in zip(judged, placed, strict=True)]
@@ -98,12 +105,13 @@ def _remember_chunk(
     return results
 
 
-def _judge(engine: Engine, draft: Draft) -> _Judged:
+def _judge(engine: Engine, draft: Draft, *, erased: bool) -> _Judged:
     """Fill in kind and importance where the caller left them open."""
     estimate = prior(draft.content)
     kind = parse_kind(draft.kind or estimate.kind)
     importance = estimate.importance if draft.importance is None else draft.importance
-    return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind))
+    bars = () if erased else barring(draft, kind)
+    return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind), bars)
 
 
 def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Item:
@@ -137,7 +145,15 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Ite
         embedding=place.state,
         key=draft.key,
     )
-    return Item(draft, record, terms_of(record), place.vector, place.neighbours, place.warning)
+    return Item(
+        draft=draft,
+        record=record,
+        terms=terms_of(record),
+        vector=place.vector,
+        neighbours=place.neighbours,
+        warning=place.warning,
+        bars=text.bars,
+    )
 
 
 def _without_vector(item: Item) -> Item:
@@ -169,10 +185,13 @@ def _known(reader: Reader, scope: Scope, texts: Sequence[_Judged]) -> set[Record
     keys = [text.draft.key for text in texts if text.draft.key is not None]
     given = reader.by_key(scope, keys) if keys else {}
     hashes = reader.by_hash(scope, [text.content_hash for text in texts])
+    # What was erased is not shown to an embedder again either.
+    barred = reader.tombstones(scope, [name for text in texts for name in text.bars])
     return {
         text.id
         for text in texts
         if text.content_hash in hashes
+        or not barred.keys().isdisjoint(text.bars)
         or (
             text.draft.key in given
             and key_holder(reader, scope, text.draft.key, text.content_hash) is not None

@@ -14,11 +14,13 @@ from sfams.core.indexing import passage_of, terms_of
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, Source, Status, Validity
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
+from sfams.core.tombstones import ERASED, barring_record
 from sfams.errors import ConflictError, InvalidInputError, RecordProtectedError
 from sfams.ports import Entry, Transaction
 from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.listing import check_id, fetch
+from sfams.service.receipts import is_barred
 
 _FIXED = frozenset({"created_at", "key", "supersedes", "derived_from", "relations"})
 """Fields of a draft that an update may not touch: history, identity, and what has verbs of its own."""
@@ -37,7 +39,7 @@ def update(
         InvalidInputError: Nothing to change, an unknown or fixed field, or a bad value.
         NotFoundError: No such record in this scope.
         ConflictError: Its version is not the expected one (or changed meanwhile), it is not live, or
-            another live record says the same.
+            another live record says the same, or the text was erased here.
         RecordProtectedError: It is held.
     """
     wanted = check_id(record_id)
@@ -90,6 +92,11 @@ def _check_still(transaction: Transaction, before: MemoryRecord, after: MemoryRe
     if double is not None and double != before.id:
         message = f"{double} says the same already"
         raise ConflictError(message, ids=[double])
+    if (before.content, before.claim) != (after.content, after.claim):
+        barred = is_barred(transaction, before.scope, barring_record(after))
+        if barred is not None:
+            message = f"content: {ERASED} ({barred})"
+            raise ConflictError(message, ids=[barred])
 
 
 def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) -> MemoryRecord:
