@@ -94,13 +94,7 @@ def open_memory(
     """
     where = Scope(scope)
     rules = preset(policy) if isinstance(policy, str) else policy
-    engine = _wire(path, embedder, rules, clock, new_id)
-    try:
-        check_model(engine)
-    except BaseException:
-        engine.close()
-        raise
-    return Memory(engine, where)
+    return _opened(_wire(path, embedder, rules, clock, new_id), where)
 
 
 async def open_async(
@@ -214,10 +208,20 @@ def build(settings: Settings, *, any_model: bool = False) -> Memory:
 
     Such a memory is searched by keywords, says so, and leaves what is new waiting for a vector.
     """
+    where = Scope(settings.scope)
     embedder = make_embedder(settings.embedder, settings)
-    if any_model:
-        engine = _wire(settings.db, embedder, policy_of(settings), system_clock, None)
-        return Memory(engine, Scope(settings.scope))
-    return open_memory(
-        settings.db, scope=settings.scope, embedder=embedder, policy=policy_of(settings)
-    )
+    engine = _wire(settings.db, embedder, policy_of(settings), system_clock, None)
+    if settings.receipt_key is not None:
+        engine = replace(engine, receipt_key=settings.receipt_key.get_secret_value().encode())
+    return _opened(engine, where, any_model=any_model)
+
+
+def _opened(engine: Engine, scope: Scope, *, any_model: bool = False) -> Memory:
+    """Bind an engine to a scope once its embedder fits the store."""
+    if not any_model:
+        try:
+            check_model(engine)
+        except BaseException:
+            engine.close()
+            raise
+    return Memory(engine, scope)

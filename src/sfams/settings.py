@@ -74,6 +74,10 @@ class Settings(BaseSettings):
         None, ge=0, description="Hot tokens a scope may hold; empty keeps the policy's own budget."
     )
 
+    receipt_key: SecretStr | None = Field(
+        None, description="Signs the receipts of erasures (HMAC); without it they are only chained."
+    )
+
     cache_dir: Path | None = Field(
         None,
         description="Where benches keep vectors between runs; empty is the user's cache folder.",

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from sfams.cli import (
+    asking,
     benching,
     erasing,
     forgetting,
@@ -86,6 +87,7 @@ for family in (
     sessions,
     reading,
     forgetting,
+    asking,
     erasing,
     protecting,
     storing,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,17 @@ from numpy.typing import NDArray
 from sfams.core.text import fold
 
 PIECE = 16
-"""Bytes of a piece: a fragment of twice this length is surely found."""
+_EVERY = 8
+"""Bytes of a piece, and how far apart they begin: a fragment of 23 bytes is surely found."""
 SHORTEST = 4
 """Bytes; what is shorter stands in any file by chance and is not looked for."""
 _FLAT = 3
-_WIDTHS: Mapping[int, str] = {8: "<u8", 4: "<u4"}
-_MIXER = 0x9E3779B97F4A7C15
-_TABLE_BITS = 20
+"""A piece that begins with no more different bytes says nothing: zeros of a vector, blanks of a text."""
+_WIDTHS = (16, 8, SHORTEST)
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+_SECOND_MIXER = np.uint64(0xC2B2AE3D27D4EB4F)
+_WINDOW = 1 << 18
+"""Bytes looked through at once: what fits into a processor's cache."""
 
 
 def pieces_of(texts: Iterable[str]) -> frozenset[bytes]:
@@ -51,10 +55,10 @@ def _cut(data: bytes) -> Iterator[bytes]:
         if len(data) >= SHORTEST:
             yield data
         return
-    starts = [*range(0, len(data) - PIECE, PIECE), len(data) - PIECE]
+    starts = [*range(0, len(data) - PIECE, _EVERY), len(data) - PIECE]
     for start in starts:
         piece = data[start : start + PIECE]
-        if len(set(piece)) > _FLAT:
+        if len(set(piece[:8])) > _FLAT:
             yield piece
 
 
@@ -66,8 +70,9 @@ class Finder:
         self.found: set[bytes] = set()
         groups: dict[int, list[bytes]] = defaultdict(list)
         for each in set(wanted):
-            if len(each) >= SHORTEST:
-                groups[8 if len(each) >= 8 else SHORTEST].append(each)  # noqa: PLR2004  (a word)
+            width = next((width for width in _WIDTHS if len(each) >= width), 0)
+            if width:
+                groups[width].append(each)
         self._groups = [_Group(width, each) for width, each in groups.items()]
         self.overlap = max((len(each) for g in groups.values() for each in g), default=1) - 1
 
@@ -81,8 +86,10 @@ class Finder:
         rest = b""
         for block in blocks:
             data = rest + block
-            for group in self._groups:
-                self.found |= group.look(data)
+            for start in range(0, len(data), _WINDOW):
+                part = data[start : start + _WINDOW + self.overlap]
+                for group in self._groups:
+                    self.found |= group.look(part)
             if self.done:
                 break
             rest = data[max(0, len(data) - self.overlap) :]
@@ -94,54 +101,53 @@ class _Group:
 
     def __init__(self, width: int, wanted: Sequence[bytes]) -> None:
         self._width = width
-        self._by_start: dict[int, list[bytes]] = defaultdict(list)
+        self._step = min(width, 8)
+        self._by_start: dict[bytes, list[bytes]] = defaultdict(list)
         for each in wanted:
-            self._by_start[int.from_bytes(each[:width], "little")].append(each)
+            self._by_start[each[:width]].append(each)
         self._index()
 
     def __bool__(self) -> bool:
         return bool(self._by_start)
 
     def _index(self) -> None:
-        self._starts = np.array(sorted(self._by_start), _WIDTHS[self._width])
-        self._table = np.zeros(1 << _TABLE_BITS, np.bool_)
-        self._table[_mixed(self._starts)] = True
+        bits = min(max(len(self._by_start).bit_length() + 6, 12), 22)
+        self._shift = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, np.bool_)
+        if self._by_start:
+            starts = self._hashes(b"".join(self._by_start), 0)
+            self._table[starts[:: self._width // self._step]] = True
 
     def look(self, data: bytes) -> set[bytes]:
         found: set[bytes] = set()
-        for offset in range(self._width):
-            count = (len(data) - offset) // self._width
-            if count <= 0 or not self._by_start:
+        for offset in range(self._step if self else 0):
+            if len(data) - offset < self._width:
                 break
-            found |= self._look_from(data, offset, count)
-        return found
-
-    def _look_from(self, data: bytes, offset: int, count: int) -> set[bytes]:
-        found: set[bytes] = set()
-        words = np.frombuffer(data, _WIDTHS[self._width], count, offset)
-        places = np.flatnonzero(self._table[_mixed(words)])
-        places = places[np.isin(words[places], self._starts)]
-        for place in places.tolist():
-            wanted = self._by_start.get(int(words[place]), ())
-            at = offset + place * self._width
-            found.update(each for each in wanted if data.startswith(each, at))
+            places = np.flatnonzero(self._table[self._hashes(data, offset)])
+            for at in (places * self._step + offset).tolist():
+                starting = self._by_start.get(data[at : at + self._width])
+                if starting:
+                    found.update(each for each in starting if data.startswith(each, at))
         if found:
             self._drop(found)
         return found
 
+    def _hashes(self, data: bytes, offset: int) -> NDArray[np.int64]:
+        """Spread the first bytes at every step over the table (Fibonacci hashing)."""
+        count = (len(data) - offset) // self._step
+        words = np.frombuffer(data, f"<u{self._step}", count, offset).astype(np.uint64, copy=False)
+        mixed = words * _MIXER
+        if self._width > self._step:
+            mixed = mixed[:-1]
+            mixed ^= words[1:] * _SECOND_MIXER
+        mixed >>= self._shift
+        return mixed.view(np.int64)
+
     def _drop(self, found: set[bytes]) -> None:
-        for start in {int.from_bytes(each[: self._width], "little") for each in found}:
+        for start in {each[: self._width] for each in found}:
             left = [each for each in self._by_start[start] if each not in found]
             if left:
                 self._by_start[start] = left
             else:
                 del self._by_start[start]
         self._index()
-
-
-def _mixed(words: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """Spread words over the table (Fibonacci hashing)."""
-    mixed: NDArray[np.uint64] = (words.astype(np.uint64) * np.uint64(_MIXER)) >> np.uint64(
-        64 - _TABLE_BITS
-    )
-    return mixed
