@@ -118,7 +118,12 @@ async def test_every_verb_reaches_its_twin(memory: AsyncMemory) -> None:
         [sfams.Scope("acme/alice")],
         2,
     )
+    assert [line async for line in memory.export_subject(subject="kiln")]
+    assert await memory.plan_request("What is the kiln?") is None
+    assert not (await memory.off_the_record().remember("Nobody hears.")).stored
     assert len((await other.erase(everything=True)).ids) == 3
+    assert [each.count for each in await other.erasures()] == [3]
+    assert await other.lift(kiln) == (kiln,)
     assert (await memory.doctor(repair=True)).healthy
     async with await memory.session("s2") as session:
         assert (await session.turn(), session.current, session.id) == (1, 1, "s2")

@@ -141,7 +141,7 @@ def _orphaned(
     """Group what withdrawn summaries stood for and what must live again, so that nothing is lost."""
     gone, seen = set(reach.ids), set[RecordId]()
     groups: list[tuple[RecordId, ...]] = []
-    for summary in reach.summaries:
+    for summary in reach.all:
         ids = [each for each in summary.derived_from if each not in gone and each not in seen]
         sources = [
             record

@@ -31,12 +31,12 @@ def in_files(path: str, pieces: Collection[bytes]) -> frozenset[bytes]:
 
 
 def in_rows(connection: apsw.Connection, pieces: Collection[bytes]) -> frozenset[bytes]:
-    """Find which byte strings stand in a cell of any table, where they have a right to be."""
+    """Find which byte strings stand in a cell, of the schema too: there they have a right to be."""
     finder = Finder(pieces)
     tables = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
     ).fetchall()
-    for (table,) in tables:
+    for (table,) in [("sqlite_schema",), *tables]:
         if not finder.done:
             finder.look(_cells(connection, str(table)))
     return frozenset(finder.found)
