@@ -40,7 +40,6 @@ from sfams.service.results import (
     Explanation,
     Listing,
     RememberResult,
-    SummaryReport,
 )
 from sfams.settings import Settings, load_settings
 
@@ -83,7 +82,6 @@ __all__ = [
     "Status",
     "StoreError",
     "StoreUnavailableError",
-    "SummaryReport",
     "Tier",
     "build",
     "load_settings",

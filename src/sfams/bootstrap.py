@@ -226,6 +226,8 @@ def build(settings: Settings, *, any_model: bool = False) -> Memory:
     embedder = make_embedder(settings.embedder, settings)
     wired = _wire(settings.db, embedder, policy_of(settings), system_clock, None)
     engine = replace(wired, reading=reading_of(settings))
+    if settings.receipt_key is not None:
+        engine = replace(engine, receipt_key=settings.receipt_key.get_secret_value().encode())
     return Memory(engine if any_model else _checked(engine), where)
 
 

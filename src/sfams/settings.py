@@ -82,6 +82,9 @@ class Settings(BaseSettings):
     timezone: str = Field(
         "UTC", description="IANA zone in which texts name times without one: Europe/Berlin."
     )
+    receipt_key: SecretStr | None = Field(
+        None, description="Signs the receipts of erasures (HMAC); without it they are only chained."
+    )
 
     cache_dir: Path | None = Field(
         None,

@@ -15,7 +15,8 @@ import pytest
 import sfams
 from sfams.bootstrap import open_async, open_memory
 from sfams.core.view import Vector
-from sfams.service.aio import READERS, AsyncMemory, AsyncSession
+from sfams.service.aio import AsyncMemory, AsyncSession
+from sfams.service.aio_verbs.base import READERS
 from sfams.service.memory import Memory
 from sfams.service.sessions import Session
 from sfams.testing.embedders import ScriptedEmbedder
@@ -23,7 +24,7 @@ from sfams.testing.embedders import ScriptedEmbedder
 pytestmark = pytest.mark.anyio
 
 PAIRS = [(Memory, AsyncMemory), (Session, AsyncSession)]
-NO_WORK = {"within", "with_summarizer"}
+NO_WORK = {"within", "with_summarizer", "off_the_record"}
 """Verbs that touch neither file nor model, and are no coroutines."""
 RETURNS = {
     "AsyncMemory": "Memory",
@@ -118,7 +119,12 @@ async def test_every_verb_reaches_its_twin(memory: AsyncMemory) -> None:
         [sfams.Scope("acme/alice")],
         2,
     )
+    assert [line async for line in memory.export_subject(subject="kiln")]
+    assert await memory.plan_request("What is the kiln?") is None
+    assert not (await memory.off_the_record().remember("Nobody hears.")).stored
     assert len((await other.erase(everything=True)).ids) == 3
+    assert [each.count for each in await other.erasures()] == [3]
+    assert await other.lift(kiln) == (kiln,)
     assert (await memory.doctor(repair=True)).healthy
     async with await memory.session("s2") as session:
         assert (await session.turn(), session.current, session.id) == (1, 1, "s2")

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from sfams.cli import (
+    asking,
     benching,
     erasing,
     forgetting,
@@ -90,6 +91,7 @@ for family in (
     reading,
     forgetting,
     summarizing,
+    asking,
     erasing,
     protecting,
     sensitive,

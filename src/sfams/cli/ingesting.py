@@ -22,6 +22,7 @@ from sfams.cli.progress import bar
 from sfams.cli.run import STDIN, Run
 from sfams.core.admission import Outcome
 from sfams.core.draft import Draft
+from sfams.core.tombstones import ERASED
 from sfams.errors import InvalidInputError
 from sfams.service.memory import Memory
 from sfams.service.results import RememberResult
@@ -95,14 +96,17 @@ def _remember_all(run: Run, memory: Memory, drafts: Sequence[Draft]) -> list[Rem
 def _report(run: Run, read: Sequence[_Read], results: Sequence[RememberResult]) -> None:
     outcomes = Counter(result.outcome for result in results)
     skipped = [(each.name, item) for each in read for item in each.log.skipped]
-    warnings = list(dict.fromkeys(text for result in results for text in result.warnings))
+    warnings = list(dict.fromkeys(text for r in results if r.stored for text in r.warnings))
+    if outcomes[Outcome.REFUSED]:
+        warnings.append(f"{outcomes[Outcome.REFUSED]} not stored: {ERASED}")
     counts = {
-        "added": len(results) - outcomes[Outcome.DUPLICATE] - outcomes[Outcome.REFUSED],
+        "added": sum(each.stored for each in results) - outcomes[Outcome.DUPLICATE],
         "known": outcomes[Outcome.DUPLICATE],
         "superseded": sum(len(result.superseded) for result in results),
         "outdated": outcomes[Outcome.OUTDATED],
         "refused": outcomes[Outcome.REFUSED],
         "skipped": len(skipped),
+        "erased": outcomes[Outcome.REFUSED],
     }
     document = {
         **counts,

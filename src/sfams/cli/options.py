@@ -17,6 +17,7 @@ from sfams.core.query import Mode, Order
 from sfams.core.record import Tier
 from sfams.core.selecting import FilterFields
 from sfams.errors import InvalidInputError
+from sfams.service.reach import EraseFields
 
 _EVERYWHERE = "Everywhere"
 _FILTER = "Which memories"
@@ -137,6 +138,31 @@ class StandingOptions(FilterOptions, total=False):
     expired: Annotated[bool, Option("--expired", help="Expired ones too.", rich_help_panel=_FILTER)]
 
 
+class SubjectOptions(FilterOptions, total=False):
+    """Whom or what erasing and its export mean; filters narrow."""
+
+    subject: Annotated[
+        list[str] | None,
+        Option(
+            "--subject",
+            metavar="NAME",
+            help="All about and by it: one of its names; repeat for others.",
+        ),
+    ]
+    identifier: Annotated[
+        list[str] | None,
+        Option(
+            "--identifier",
+            metavar="TEXT",
+            help="Just this address, number or handle, never a part of another; repeat for others.",
+        ),
+    ]
+
+
+class ExportOptions(SubjectOptions, StandingOptions, total=False):
+    """What is exported: by filter, or all that is held on a subject."""
+
+
 class RecallOptions(StandingOptions, total=False):
     """How to recall."""
 
@@ -234,6 +260,13 @@ def filters(options: Mapping[str, Any]) -> FilterFields:
     fields = given(options)
     chosen = {name: fields[name] for name in FilterFields.__annotations__ if name in fields}
     return cast("FilterFields", chosen)
+
+
+def subjects(options: Mapping[str, Any]) -> EraseFields:
+    """Keep the subject, the identifiers and the filters that were given."""
+    fields = given(options)
+    chosen = {name: fields[name] for name in EraseFields.__annotations__ if name in fields}
+    return cast("EraseFields", chosen)
 
 
 def read_meta(pairs: Iterable[str]) -> dict[str, object]:

@@ -53,6 +53,11 @@ class Output:
         if not (self.quiet or self.as_json):
             self._say(text)
 
+    def aside(self, shown: RenderableType) -> None:
+        """Show a table beside the answer, on standard error."""
+        if not self.as_json:
+            sys.stderr.write(self._rendered([shown]))
+
     def warn(self, warnings: Iterable[str]) -> None:
         """Show warnings; the JSON document carries its own."""
         if not self.as_json:

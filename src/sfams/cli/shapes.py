@@ -17,6 +17,7 @@ from sfams.ports import ScopeStats
 from sfams.service.health import Checkup
 from sfams.service.results import (
     EraseReceipt,
+    ErasureLog,
     Explanation,
     RememberResult,
     Summary,
@@ -35,6 +36,7 @@ def remembered_json(result: RememberResult) -> Json:
     return {
         "id": result.id,
         "outcome": result.outcome.value,
+        "stored": result.stored,
         "superseded": list(result.superseded),
         "twin": None if result.twin is None else asdict(result.twin),
         "embedded": result.embedded,
@@ -187,7 +189,40 @@ def erased_json(receipt: EraseReceipt) -> Json:
         "count": len(receipt.ids),
         "ids": list(receipt.ids),
         "hashes": list(receipt.hashes),
+        "reach": dict(receipt.reach),
+        "withdrawn": list(receipt.withdrawn),
+        "revived": [list(group) for group in receipt.revived],
+        "unsure": list(receipt.unsure),
         "residue": receipt.residue.value,
+        "checked": None if receipt.checked is None else asdict(receipt.checked),
+        "number": receipt.number,
+        "seal": receipt.seal,
+        "signature": receipt.signature,
+        "out_of_reach": list(receipt.out_of_reach),
+    }
+
+
+def erasures_json(log: ErasureLog) -> Json:
+    """Write the chain of receipts and what is wrong with it."""
+    return {
+        "erasures": [
+            {
+                "number": each.number,
+                "at": format_moment(each.at),
+                "count": each.count,
+                "ids": list(each.ids),
+                "digest": each.digest,
+                "reach": dict(each.reach),
+                "residue": each.residue.value,
+                "checked_at": _moment(each.checked_at),
+                "seal": each.seal,
+                "signature": each.signature,
+            }
+            for each in log
+        ],
+        "problems": list(log.problems),
+        "head": log.head,
+        "signed": log.signed,
     }
 
 

@@ -219,3 +219,21 @@ class MemoryRecord:
     def expired(self, now: datetime) -> bool:
         """Tell whether the TTL has run out; the boundary itself counts as expired."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class PastVersion:
+    """What a record said before it was changed, and until when."""
+
+    version: int
+    content: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount:
+    """An entity and how many live records name it."""
+
+    name: str
+    type: str
+    records: int

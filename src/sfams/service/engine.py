@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 
@@ -18,10 +18,14 @@ from sfams.core.sensitivity import SensitiveRule
 from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store, Summarizer
 from sfams.service.background import Background, Waiting
+from sfams.service.silence import Silence
 from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
 
 logger = logging.getLogger("sfams")
+
+Rebuild = Callable[[Scope, Sequence[Sequence[RecordId]]], object]
+"""Told of groups of records that an erasure has left without their summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,11 @@ class Engine:
     usage: UsageBuffer = field(default_factory=UsageBuffer)
     background: Background = field(default_factory=Background)
     waiting: Waiting = field(default_factory=Waiting)
+    silence: Silence = field(default_factory=Silence)
+    rebuild: Rebuild | None = None
+    """Makes summaries anew, without what was erased; called in the background."""
+    receipt_key: bytes = b""
+    """Signs the receipts of erasures; empty: they are chained and not signed."""
 
     def now(self) -> datetime:
         """Read the clock once; a use case passes the answer down."""

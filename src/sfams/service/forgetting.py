@@ -31,6 +31,8 @@ TARGET = 0.03
 PAUSE = 0.005
 """Seconds between chunks, for a writer of another process to see that the lock is free."""
 
+_ACTORS = {Reason.EXPIRED: Actor.TTL, Reason.ASKED: Actor.USER}
+
 
 def apply(
     engine: Engine, scope: Scope, plan_id: PlanId, *, override_blast_radius: bool = False

@@ -25,6 +25,7 @@ from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
 from sfams.core.screening import label
 from sfams.core.text import count_tokens, language_of
+from sfams.core.tombstones import ERASED, barring_record
 from sfams.errors import (
     ConflictError,
     InvalidInputError,
@@ -36,6 +37,7 @@ from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.hearing import hear
 from sfams.service.listing import check_id, fetch
+from sfams.service.receipts import is_barred
 from sfams.service.screening import screen
 
 _FIXED = frozenset({"created_at", "key", "supersedes", "derived_from", "relations"})
@@ -56,7 +58,7 @@ def update(
         SensitiveContentError: The scope's rule refuses what was found in the new text.
         NotFoundError: No such record in this scope.
         ConflictError: Its version is not the expected one (or changed meanwhile), it is not live, or
-            another live record says the same.
+            another live record says the same, or the text was erased here.
         RecordProtectedError: It is held.
     """
     wanted = check_id(record_id)
@@ -111,6 +113,11 @@ def _check_still(
     if double is not None and double != before.id:
         message = f"{double} says the same already"
         raise ConflictError(message, ids=[double])
+    if (before.content, before.claim) != (after.content, after.claim):
+        barred = is_barred(transaction, before.scope, barring_record(after))
+        if barred is not None:
+            message = f"content: {ERASED} ({barred})"
+            raise ConflictError(message, ids=[barred])
 
 
 def _changed(
