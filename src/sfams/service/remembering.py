@@ -17,12 +17,12 @@ from sfams.core.record import (
     EmbeddingState,
     MemoryRecord,
     RecordId,
+    Sensitivity,
     Usage,
     Validity,
     parse_kind,
 )
 from sfams.core.scope import Scope
-from sfams.core.screening import label
 from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
 from sfams.ports import Reader
@@ -157,7 +157,7 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime, zone: 
         usage=draft.usage or Usage(),
         validity=Validity(draft.valid_from, draft.valid_to),
         trust=draft.trust,
-        sensitivity=label(draft),
+        sensitivity=draft.sensitivity or Sensitivity.NORMAL,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
         embedding=place.state,
