@@ -14,7 +14,7 @@ from sfams.core import entity_words as words
 from sfams.core.record import Entity
 from sfams.core.scripts import HAN
 from sfams.core.sensitivity import Finding
-from sfams.core.text import fold, language_of
+from sfams.core.text import fold
 
 MOST: Final = 16
 """Entities of one text; the first ones count."""
@@ -135,14 +135,15 @@ def _latin(text: str) -> Iterator[Spot]:
     for pattern in (_HONOURED, _KIN, _SAYING):
         for spot in _inside(pattern, text, "person"):
             yield from _named(spot)
-    bare = [*_inside(_NAMED, text, "")]
-    if bare and language_of(text) in _SMALL_NOUNS:
-        for spot in bare:
+    if _SMALL_NOUNS.search(text):
+        for spot in _inside(_NAMED, text, ""):
             yield from _named(spot)
 
 
-_SMALL_NOUNS: Final = frozenset({"en", "zh"})
-"""Languages in which a capital inside a sentence is a name; in German every noun has one."""
+_SMALL_NOUNS = re.compile(
+    rf"\b(?:[Tt]he|and|of|to|for|with|[Mm]y|[Oo]ur|[Ww]e|is|are|I)\b|{_CHARACTER}", re.ASCII
+)
+"""Of texts in which a capital inside a sentence is a name: English, Chinese; German nouns all have one."""
 
 
 def _named(spot: Spot) -> Iterator[Spot]:
@@ -160,9 +161,16 @@ def _named(spot: Spot) -> Iterator[Spot]:
 def _chinese(text: str) -> Iterator[Spot]:
     if "《" in text:
         yield from _inside(_TITLE, text, "title")
-    yield from _whole_name(_CHINESE_ORG, text, "org")
-    for pattern in (_AFTER_WORD, _BEFORE_WORD, _TITLED, _NICKNAME):
+    if any(map(text.__contains__, _COMPANIES)):
+        yield from _whole_name(_CHINESE_ORG, text, "org")
+    if any(map(text.__contains__, _TITLES)):
+        yield from _whole_name(_TITLED, text, "person")
+    for pattern in (_AFTER_WORD, _BEFORE_WORD, _NICKNAME):
         yield from _whole_name(pattern, text, "person")
+
+
+_COMPANIES: Final = tuple(words.CHINESE_COMPANY.split("|"))
+_TITLES: Final = tuple(words.CHINESE_TITLE.split("|"))
 
 
 def _whole_name(pattern: re.Pattern[str], text: str, type_: str) -> Iterator[Spot]:

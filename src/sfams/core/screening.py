@@ -61,7 +61,8 @@ def _found(given: Draft | MemoryRecord) -> Iterator[Finding]:
     )
     names = (each.name for each in given.entities)
     for text in (*claim, *names, *given.tags, given.key or "", *_texts(dict(given.metadata))):
-        yield from find_sensitive(text)
+        if text:
+            yield from find_sensitive(text)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
