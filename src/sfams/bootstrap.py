@@ -233,4 +233,8 @@ def build(settings: Settings, *, any_model: bool = False) -> Memory:
 
 def reading_of(settings: Settings) -> Reading:
     """Take how texts are read from the settings."""
-    return Reading(sensitive_rule=SensitiveRule(settings.sensitive), zone=settings.zone)
+    return Reading(
+        sensitive_rule=SensitiveRule(settings.sensitive),
+        zone=settings.zone,
+        entities=settings.extract_entities,
+    )

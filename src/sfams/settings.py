@@ -79,6 +79,10 @@ class Settings(BaseSettings):
         description="What becomes of cards, passwords and codes in a text where no scope has a rule.",
     )
 
+    extract_entities: bool = Field(
+        default=True,
+        description="Store the people, organisations and ids a text names where none are given.",
+    )
     timezone: str = Field(
         "UTC", description="IANA zone in which texts name times without one: Europe/Berlin."
     )

@@ -1,4 +1,4 @@
-"""Screening: what is sensitive in all that a caller wants stored, and the same with masks in its place."""
+"""Screening: what is sensitive in all that a caller wants stored, and the same with masks instead."""
 
 from __future__ import annotations
 
@@ -7,28 +7,19 @@ from dataclasses import replace
 
 from sfams.core.admission import content_hash
 from sfams.core.draft import Draft
-from sfams.core.record import Claim, JsonValue, MemoryRecord, Metadata, Sensitivity
+from sfams.core.record import Claim, JsonValue, MemoryRecord, Metadata
 from sfams.core.sensitivity import Finding, find_sensitive, redact
 from sfams.core.text import count_tokens, language_of
 
 
-def found_in_draft(draft: Draft) -> tuple[Finding, ...]:
-    """Find what is sensitive in a draft's text, claim, names, tags, key and metadata."""
-    return tuple(_found(draft))
+def found_beside(given: Draft | MemoryRecord) -> tuple[Finding, ...]:
+    """Find what is sensitive beside the text: in claim, names, tags, key and metadata."""
+    return tuple(_found(given))
 
 
-def found_in_record(record: MemoryRecord) -> tuple[Finding, ...]:
-    """Find what is sensitive in a record, likewise."""
-    return tuple(_found(record))
-
-
-def label(draft: Draft) -> Sensitivity:
-    """Give the label of a draft: the caller's, else by what its text and its claim's value say."""
-    if draft.sensitivity is not None:
-        return draft.sensitivity
-    value = "" if draft.claim is None else draft.claim.value
-    found = find_sensitive(draft.content) or find_sensitive(value)
-    return Sensitivity.SENSITIVE if found else Sensitivity.NORMAL
+def found_in_value(draft: Draft) -> bool:
+    """Tell whether the value of a draft's claim is sensitive."""
+    return draft.claim is not None and bool(find_sensitive(draft.claim.value))
 
 
 def redacted_draft(draft: Draft) -> Draft:
@@ -63,7 +54,6 @@ def redacted_record(record: MemoryRecord) -> MemoryRecord:
 
 
 def _found(given: Draft | MemoryRecord) -> Iterator[Finding]:
-    yield from find_sensitive(given.content)
     claim = (
         ()
         if given.claim is None
@@ -71,7 +61,8 @@ def _found(given: Draft | MemoryRecord) -> Iterator[Finding]:
     )
     names = (each.name for each in given.entities)
     for text in (*claim, *names, *given.tags, given.key or "", *_texts(dict(given.metadata))):
-        yield from find_sensitive(text)
+        if text:
+            yield from find_sensitive(text)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

@@ -59,7 +59,7 @@ Spans = Iterator[tuple[int, int]]
 def find_sensitive(text: str) -> tuple[Finding, ...]:
     """Find what is sensitive in a text, in order; the spans do not overlap.
 
-    Never raises; time is linear in the text, about 0.02 ms for 200 characters of prose.
+    Never raises; time is linear in the text, and short where no word or number hints at anything.
     """
     plain = seen(text)
     spans: list[tuple[int, int, Secret]] = []

@@ -33,11 +33,12 @@ class Reading:
     """How texts are read on their way in.
 
     `sensitive_rule` holds where no scope has a rule of its own. Times without a zone were written in
-    `zone`.
+    `zone`. With `entities` a text's own are stored where the caller gave none.
     """
 
     sensitive_rule: SensitiveRule = SensitiveRule.STORE
     zone: tzinfo = UTC
+    entities: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,13 @@ from sfams.core.record import (
     EmbeddingState,
     MemoryRecord,
     RecordId,
+    Sensitivity,
     Usage,
     Validity,
     parse_kind,
 )
 from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
-from sfams.core.screening import label
 from sfams.core.text import count_tokens, language_of
 from sfams.core.tombstones import barring
 from sfams.core.view import Vector
@@ -176,7 +176,7 @@ def _complete(
         salience=sound.salience.value
         if draft.importance is None
         else salience_given(draft.importance),
-        sensitivity=label(draft),
+        sensitivity=draft.sensitivity or Sensitivity.NORMAL,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
         embedding=place.state,

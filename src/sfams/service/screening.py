@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfams.core.admission import Outcome
 from sfams.core.draft import Draft
-from sfams.core.record import RecordId
+from sfams.core.entities import find_entities
+from sfams.core.record import RecordId, Sensitivity
 from sfams.core.scope import Scope
-from sfams.core.screening import found_in_draft, redacted_draft
-from sfams.core.sensitivity import Finding, SensitiveRule, named
+from sfams.core.screening import found_beside, found_in_value, redacted_draft
+from sfams.core.sensitivity import Finding, SensitiveRule, find_sensitive, named
 from sfams.errors import InvalidInputError, StoreError
 from sfams.ports import Reader
 from sfams.service import scope_settings
@@ -47,23 +48,40 @@ def set_rule(engine: Engine, scope: Scope, wanted: str | None) -> None:
 
 
 def screen(engine: Engine, scope: Scope, drafts: Sequence[Draft]) -> list[Screened]:
-    """Look at drafts on their way in; the store is asked for a rule only where something was found."""
-    found = [found_in_draft(draft) for draft in drafts]
-    if not any(found):
-        return [Screened(draft) for draft in drafts]
-    holds = rule(engine, scope)
+    """Look at drafts on their way in; the store is asked for a rule only where something was found.
+
+    What is let in has the label and the entities that its text tells, where the caller gave none.
+    """
+    found = [(find_sensitive(draft.content), found_beside(draft)) for draft in drafts]
+    holds = rule(engine, scope) if any(any(each) for each in found) else SensitiveRule.STORE
     return [
-        _screened(draft, findings, holds) if findings else Screened(draft)
+        _screened(engine, draft, *findings, holds)
         for draft, findings in zip(drafts, found, strict=True)
     ]
 
 
-def _screened(draft: Draft, findings: Sequence[Finding], holds: SensitiveRule) -> Screened:
-    if holds is SensitiveRule.REFUSE:
+def _screened(
+    engine: Engine,
+    draft: Draft,
+    inside: Sequence[Finding],
+    beside: Sequence[Finding],
+    holds: SensitiveRule,
+) -> Screened:
+    findings, warning = (*inside, *beside), ""
+    if findings and holds is SensitiveRule.REFUSE:
         return Screened(None, refusal(findings))
-    if holds is SensitiveRule.REDACT:
-        return Screened(redacted_draft(draft), f"redacted before storing: {named(findings)}")
-    return Screened(draft)
+    if findings and holds is SensitiveRule.REDACT:
+        draft, inside, warning = (
+            redacted_draft(draft),
+            (),
+            f"redacted before storing: {named(findings)}",
+        )
+    elif findings and draft.sensitivity is None and (inside or found_in_value(draft)):
+        draft = replace(draft, sensitivity=Sensitivity.SENSITIVE)
+    if engine.reading.entities and not draft.entities:
+        named_here = find_entities(draft.content, inside)
+        draft = replace(draft, entities=named_here) if named_here else draft
+    return Screened(draft, warning)
 
 
 def refusal(findings: Sequence[Finding]) -> str:

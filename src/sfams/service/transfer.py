@@ -16,7 +16,7 @@ from sfams.core.moments import format_moment, parse_moment
 from sfams.core.query import Cursor, Filter, Order, Page
 from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status
 from sfams.core.scope import Scope
-from sfams.core.screening import found_in_record, redacted_record
+from sfams.core.screening import found_beside, redacted_record
 from sfams.core.sensitivity import Finding, SensitiveRule, find_sensitive, named, redact
 from sfams.core.tombstones import ERASED, barring_record, text_names
 from sfams.core.wire import FORMAT, Json, record_from_wire, record_to_wire
@@ -331,7 +331,8 @@ def _past_from_wire(given: object) -> tuple[PastVersion, ...]:
 
 def _sensitive(whole: _Whole) -> tuple[Finding, ...]:
     past = (find_sensitive(version.content) for version in whole.past)
-    return (*found_in_record(whole.record), *chain.from_iterable(past))
+    own = (*find_sensitive(whole.record.content), *found_beside(whole.record))
+    return (*own, *chain.from_iterable(past))
 
 
 def _redacted(whole: _Whole) -> _Whole:

@@ -9,12 +9,14 @@ from typing import Any
 
 from sfams.core.admission import content_hash
 from sfams.core.draft import Draft, make_draft
+from sfams.core.entities import find_entities
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.indexing import passage_of, terms_of
 from sfams.core.lifetimes import lifetime
 from sfams.core.record import (
     Claim,
     EmbeddingState,
+    Entity,
     MemoryRecord,
     Sensitivity,
     Source,
@@ -23,7 +25,7 @@ from sfams.core.record import (
 )
 from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
-from sfams.core.screening import label
+from sfams.core.sensitivity import find_sensitive
 from sfams.core.text import count_tokens, language_of
 from sfams.core.tombstones import ERASED, barring_record
 from sfams.errors import (
@@ -147,6 +149,7 @@ def _changed(
         language=language_of(content),
         tokens=count_tokens(content),
         sensitivity=_label(before, draft, fields),
+        entities=_entities(before, draft, fields),
         version=before.version + 1,
         updated_at=now,
         **{name: getattr(draft, name) for name in _PLAIN if fields.get(name) is not None},
@@ -155,7 +158,7 @@ def _changed(
 
 _SOURCE = ("who", "role", "session", "turn")
 _CLAIM = frozenset({"subject", "attribute", "value"})
-_PLAIN = ("importance", "entities", "tags", "metadata", "trust")
+_PLAIN = ("importance", "tags", "metadata", "trust")
 
 
 def _screened(
@@ -189,12 +192,22 @@ def _expiry(
 
 
 def _label(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Sensitivity:
-    """Take the caller's label, or raise it where the new text asks for it; none is lowered by a text."""
-    if "content" in fields or draft.sensitivity is not None:
-        new = label(draft)
-        if draft.sensitivity is not None or new is Sensitivity.SENSITIVE:
-            return new
-    return before.sensitivity
+    """Take the caller's label, or raise it where what is new asks for it; no text lowers it."""
+    if fields.get("sensitivity") is None and draft.sensitivity is not Sensitivity.SENSITIVE:
+        return before.sensitivity
+    return draft.sensitivity or before.sensitivity
+
+
+def _entities(
+    before: MemoryRecord, draft: Draft, fields: Mapping[str, object]
+) -> tuple[Entity, ...]:
+    """Take the caller's entities; those that an old text named go with it."""
+    if fields.get("entities") is not None:
+        return draft.entities
+    told = find_entities(before.content, find_sensitive(before.content))
+    return (
+        draft.entities if "content" in fields and before.entities in ((), told) else before.entities
+    )
 
 
 def _old_claim(before: MemoryRecord, fields: Mapping[str, object]) -> dict[str, str]:
