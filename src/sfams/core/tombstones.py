@@ -1,7 +1,8 @@
 """Tombstones: by which names an erased text is known again, whoever brings it back and however it is put.
 
 A store keeps these names as HMACs only. Blanks, case, quotes and final stops make no other name (see
-`signature`); another speaker does only in dialogue, where the same words are another event.
+`signature`); another speaker does only between two turns of dialogue, where the same words are another
+event.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ def left_by(record: MemoryRecord, past: Iterable[str] = ()) -> tuple[str, ...]:
     names = [record.content_hash, *_claimed(record.claim)]
     for content in (record.content, *past):
         names += _said(content, record.source.who)
+        if not _is_event(record.kind, record.source):
+            names.append(_by_anybody(content))
     return tuple(dict.fromkeys(names))
 
 
 def barring(draft: Draft, kind: str) -> tuple[str, ...]:
     """Name what would bar a text: a tombstone under any of these names says that it was erased."""
     said = _said(draft.content, draft.source.who)
-    in_dialogue = kind.partition(":")[0] == Kind.DIALOGUE
-    if in_dialogue and draft.source.who:
+    if _is_event(kind, draft.source):
         said = said[:1]
-    return tuple(dict.fromkeys((content_hash(draft, kind), *said, *_claimed(draft.claim))))
+    names = (content_hash(draft, kind), *said, _by_anybody(draft.content), *_claimed(draft.claim))
+    return tuple(dict.fromkeys(names))
 
 
 def barring_record(record: MemoryRecord) -> tuple[str, ...]:
@@ -56,6 +59,17 @@ def _said(content: str, who: str) -> tuple[str, ...]:
     draft = Draft(content=content, source=Source(who=who))
     anybody = replace(draft, source=Source())
     return content_hash(draft, Kind.FACT), content_hash(anybody, Kind.FACT)
+
+
+def _is_event(kind: str, source: Source) -> bool:
+    """Tell whether it is a turn of dialogue by somebody, of which there may be more with its words."""
+    return kind.partition(":")[0] == Kind.DIALOGUE and bool(source.who)
+
+
+def _by_anybody(content: str) -> str:
+    """Name a text that is barred whoever says it, in dialogue too."""
+    named = content_hash(Draft(content=content), Kind.FACT)
+    return blake2b(named.encode(), digest_size=16, person=b"anybody").hexdigest()
 
 
 def _claimed(claim: Claim | None) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ from sfams.core.record import (
     Status,
 )
 from sfams.core.scope import Scope
-from sfams.core.screening import label
 from sfams.core.summarizing import (
     Group,
     Purpose,
@@ -220,7 +219,7 @@ def _record(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> Memory
         source=draft.source,
         derived_from=draft.derived_from,
         trust=draft.trust,
-        sensitivity=label(draft),
+        sensitivity=draft.sensitivity or Sensitivity.NORMAL,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
     )
