@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, Needs
 from sfams.core.events import MemoryEvent
 from sfams.core.keywords import ColdPosting, Terms
 from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
@@ -80,12 +80,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class UsageDelta:
-    """Accesses to add: counters add up, the last moment is the maximum."""
+    """Accesses to add: counters add up, the last moment is the maximum of `at` and what was there.
+
+    All count for the scope's present turn; `at` and earlier `moments` leave a trace (`Trace.noted`).
+    """
 
     id: RecordId
     shown: int
     used: int
     at: datetime
+    moments: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +179,8 @@ class Reader(Protocol):
         """List live records whose vector is missing or out of date, oldest first."""
         ...
 
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:
-        """Read the live records' columns, in id order, for a policy."""
+    def columns(self, scope: Scope, now: datetime, needs: Needs = frozenset(), /) -> Columns:
+        """Read the live records' columns, in id order, for a policy, with what its model needs."""
         ...
 
     def changes(self, scope: Scope, after: int, /) -> ViewChanges:
@@ -332,7 +336,7 @@ class Transaction(Reader, Protocol):
         ...
 
     def log_turn(self, scope: Scope, session: str, at: datetime, /) -> int:
-        """Count one more turn of a session; returns its number, from 1."""
+        """Count one more turn of a session (and of the scope); returns its number, from 1."""
         ...
 
     def end_session(self, scope: Scope, session: str, at: datetime, /) -> None:
