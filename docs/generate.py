@@ -27,7 +27,9 @@ from sfams.cli import output, reading
 from sfams.cli.app import app
 from sfams.cli.exits import EXIT_CODES, UNEXPECTED
 from sfams.cli.forgetting import Taking
-from sfams.core import checks, cues, draft, importance, lexical, retention, text, weights
+from sfams.core import checks, cues, draft, fitted, importance, lexical, text, weights
+from sfams.core.models import linear
+from sfams.core.models.adaptive import Adaptive
 from sfams.core.policy import Budget, RetentionPolicy, Triggers
 from sfams.core.presets import PRESETS
 from sfams.core.query import Mode, Order
@@ -247,8 +249,10 @@ def presets() -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, retention.Linear):
-        return "`classic`" if value == retention.classic() else "`Linear()`"
+    if isinstance(value, linear.Linear):
+        return "`classic`" if value == linear.classic() else "`Linear()`"
+    if isinstance(value, Adaptive):
+        return "`Adaptive()`"
     if isinstance(value, Budget):
         return f"{value.records:,} records" if value.records is not None else "none"
     if isinstance(value, Triggers):
@@ -266,11 +270,23 @@ def _triggered(triggers: Triggers) -> str:
     return ", ".join(name for name, holds in when.items() if holds) or "none"
 
 
-def linear() -> str:
+def linear_models() -> str:
     """Set the default model and the classic one side by side."""
-    plain, classic = retention.Linear().parameters(), retention.classic().parameters()
+    plain, classic = linear.Linear().parameters(), linear.classic().parameters()
     rows = [(code(name), plain[name], classic[name]) for name in plain]
     return table(["parameter", "`Linear()`", "`classic`"], rows)
+
+
+def salience_table() -> str:
+    """List the fitted coefficients."""
+    rows: list[Row] = [(name, f"{value:+.3f}") for name, value in fitted.COEFFICIENTS.items()]
+    rows += [
+        ("(centre)", f"{fitted.CENTRE:.3f}"),
+        ("(bias of need)", f"{fitted.BIAS:.3f}"),
+        ("(weight of importance)", f"{fitted.IMPORTANCE:.3f}"),
+        ("(ridge)", f"{fitted.RIDGE:g}"),
+    ]
+    return table(["measure", "coefficient"], rows)
 
 
 def signals() -> str:
@@ -591,6 +607,27 @@ def _machine(found: dict[str, Any]) -> str:
 
 # ── Pages ────────────────────────────────────────────────────────────────────────────────────────
 
+SUMMARIES = DOCS.parent / "benchmarks" / "results" / "summaries.json"
+"""Written by benchmarks/quality/measure_summaries.py."""
+
+
+def summaries() -> str:
+    """Tell how often summaries were refused."""
+    rows = [
+        (
+            row["data"],
+            row["summarizer"],
+            row["groups"],
+            f"{row['rejection_rate']:.0%}",
+            "" if row["tokens"] is None else f"{row['tokens']:.0%}",
+            ", ".join(f"{kind} {count}" for kind, count in row["groups_that_lose"].items()),
+        )
+        for row in json.loads(SUMMARIES.read_text("utf-8"))["rows"]
+    ]
+    heads = ["data", "summarizer", "groups", "refused", "tokens of the sources", "groups that lose"]
+    return table(heads, rows)
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "bm25": bm25,
     "bounds": bounds,
@@ -600,7 +637,8 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "error-tree": error_tree,
     "features": features,
     "limits": limits,
-    "linear": linear,
+    "linear": linear_models,
+    "salience": salience_table,
     "names": names,
     "presets": presets,
     "quality-budgets": lambda: measured(quality_tables.by_budget),
@@ -615,6 +653,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "signals": signals,
     "speed-alone": speed_alone,
     "speed-peers": speed_peers,
+    "summaries": summaries,
     "verbs": verbs,
 }
 

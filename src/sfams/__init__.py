@@ -8,12 +8,12 @@ from sfams.bootstrap import build, open_async, reindex
 from sfams.bootstrap import open_memory as open  # noqa: A004  `sfams.open` reads like `gzip.open`
 from sfams.core.context import ContextBlock
 from sfams.core.draft import Draft
+from sfams.core.models.linear import Linear
 from sfams.core.plan import Action, ForgettingPlan, ForgettingStep, Receipt
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.core.presets import preset
 from sfams.core.query import Hit, RecallResult
 from sfams.core.record import Kind, MemoryRecord, Status, Tier
-from sfams.core.retention import Linear
 from sfams.core.scope import Scope
 from sfams.errors import (
     BlastRadiusError,
@@ -34,7 +34,13 @@ from sfams.errors import (
 from sfams.service.aio import AsyncMemory
 from sfams.service.memory import Memory
 from sfams.service.reindexing import ReindexReport
-from sfams.service.results import EraseReceipt, Explanation, Listing, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    Explanation,
+    Listing,
+    RememberResult,
+    SummaryReport,
+)
 from sfams.settings import Settings, load_settings
 
 __all__ = [
@@ -75,6 +81,7 @@ __all__ = [
     "Status",
     "StoreError",
     "StoreUnavailableError",
+    "SummaryReport",
     "Tier",
     "build",
     "load_settings",

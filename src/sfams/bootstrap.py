@@ -15,7 +15,7 @@ from uuid import UUID
 from anyio import to_thread
 
 from sfams.core.policy import Budget, RetentionPolicy
-from sfams.core.presets import preset
+from sfams.core.presets import DEFAULT_POLICY, preset
 from sfams.core.scope import Scope
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Clock, Embedder, IdSource
@@ -26,6 +26,7 @@ from sfams.providers.hashing import HashingEmbedder
 from sfams.providers.model import ModelOptions
 from sfams.providers.none import NoEmbedder
 from sfams.providers.openai_compatible import Endpoint, openai_embedder
+from sfams.providers.rules import RulesSummarizer
 from sfams.providers.sentence_transformers import sentence_transformers_embedder
 from sfams.service import reindexing
 from sfams.service.aio import AsyncMemory
@@ -71,7 +72,7 @@ def open_memory(
     *,
     scope: Scope | str | tuple[str, ...] = "default",
     embedder: Embedder | str = "bundled",
-    policy: RetentionPolicy | str = "default",
+    policy: RetentionPolicy | str = "adaptive",
     clock: Clock = system_clock,
     new_id: IdSource | None = None,
 ) -> Memory:
@@ -109,7 +110,7 @@ async def open_async(
     *,
     scope: Scope | str | tuple[str, ...] = "default",
     embedder: Embedder | str = "bundled",
-    policy: RetentionPolicy | str = "default",
+    policy: RetentionPolicy | str = "adaptive",
     clock: Clock = system_clock,
     new_id: IdSource | None = None,
 ) -> AsyncMemory:
@@ -153,7 +154,7 @@ def reindex(
     """
     if not Path(path).exists():
         raise NotFoundError(f"there is no memory at {path}", path=str(path))
-    engine = _wire(path, embedder, preset("default"), clock, None)
+    engine = _wire(path, embedder, DEFAULT_POLICY, clock, None)
     try:
         return reindexing.reindex(engine, force=force, progress=progress)
     finally:
@@ -174,6 +175,7 @@ def _wire(
         clock=clock,
         new_id=new_id or Uuid7(),
         policy=policy,
+        summarizer=RulesSummarizer(),
     )
 
 

@@ -24,6 +24,8 @@ from sfams.core.reindex import EmbeddingModel as EmbeddingModel  # noqa: PLC0414
 from sfams.core.reindex import Staged as Staged  # noqa: PLC0414  # as above
 from sfams.core.reindex import Staging as Staging  # noqa: PLC0414  # as above
 from sfams.core.scope import Scope
+from sfams.core.summarizing import SummaryRequest, SummaryText
+from sfams.core.traces import UsageDelta as UsageDelta  # noqa: PLC0414  # as above
 from sfams.core.view import Vector, ViewChanges
 
 META_MODEL = "embedding_model"
@@ -69,6 +71,17 @@ class Embedder(Protocol):
         ...
 
 
+class Summarizer(Protocol):
+    """Makes one text of several memories."""
+
+    @property
+    def name(self) -> str:
+        """Who writes, such as "rules" or a model's name; stored with every summary."""
+
+    def summarize(self, request: SummaryRequest, /) -> SummaryText | None:
+        """Summarize; None to give up. What comes back is checked and may be refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A record with what makes it findable. `vector` is None while it waits for one."""
@@ -76,20 +89,6 @@ class Entry:
     record: MemoryRecord
     terms: Terms
     vector: Vector | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class UsageDelta:
-    """Accesses to add: counters add up, the last moment is the maximum of `at` and what was there.
-
-    All count for the scope's present turn; `at` and earlier `moments` leave a trace (`Trace.noted`).
-    """
-
-    id: RecordId
-    shown: int
-    used: int
-    at: datetime
-    moments: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import os
 import sys
 import tomllib
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -64,9 +63,7 @@ class Settings(BaseSettings):
         None, description="Before questions; without it what E5 and BGE models ask for."
     )
     embedder_passage_prefix: str | None = Field(None, description="Before memories; likewise.")
-    policy: Literal["default", "budget", "classic"] = Field(
-        "default", description="The retention policy plans are made with."
-    )
+    policy: str = Field("adaptive", description="The retention policy plans are made with.")
     budget_records: int | None = Field(
         None, ge=0, description="Hot records a scope may hold; empty keeps the policy's own budget."
     )

@@ -185,7 +185,7 @@ C062 = {
 }
 
 
-@pytest.mark.parametrize("policy", ["default", "classic"])
+@pytest.mark.parametrize("policy", ["adaptive", "classic"])
 def test_C062_the_future_counts_as_now(memory: Memory, clock: FakeClock, policy: str) -> None:
     clock.set(at("2026-03-01T00:00:00Z"))
     lines = [

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sfams.core.columns import columns_of
+from sfams.core.models.linear import Linear
 from sfams.core.plan import Action, Cause, ForgettingPlan, PlanState, Reason
 from sfams.core.planner import Circumstances, plan_forgetting, to_summarize
 from sfams.core.policy import Approval, Budget, Limit, RetentionPolicy, Rung, Triggers
 from sfams.core.policy_json import policy_from_json, policy_to_json
 from sfams.core.record import Hold, JsonValue, MemoryRecord, PlanId, RecordId, Sensitivity, Tier
-from sfams.core.retention import Linear
 from sfams.core.review import KEPT, Ruling, Verdict, unlikeliest, weaken
 from sfams.core.scope import Scope
 from sfams.errors import InvalidPolicyError

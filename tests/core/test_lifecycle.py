@@ -18,11 +18,11 @@ from sfams.core.lifecycle import (
     restore_transition,
     undo_transitions,
 )
+from sfams.core.models.linear import Linear
 from sfams.core.plan import Action, ForgettingPlan
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import RetentionPolicy
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier, Validity
-from sfams.core.retention import Linear
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError, RecordProtectedError
 from sfams.testing import make_record, numbered_id

@@ -8,14 +8,15 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from sfams.core.columns import Columns, columns_of
+from sfams.core.columns import Columns, Needs, columns_of
+from sfams.core.models.linear import Linear
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.core.policy_json import policy_from_json, policy_to_json, undo_window
 from sfams.core.presets import DEFAULT_POLICY, budget_policy, classic_policy, preset
 from sfams.core.record import JsonValue, MemoryRecord, PlanId, Tier, Usage
-from sfams.core.retention import Linear, Scores
+from sfams.core.retention import Scores
 from sfams.core.scope import Scope
 from sfams.errors import InvalidPolicyError
 from sfams.testing import make_record, numbered_id
@@ -299,6 +300,7 @@ class Broken:
     """A model that breaks its promise."""
 
     name: str = "broken"
+    needs: Needs = frozenset()
 
     def parameters(self) -> dict[str, JsonValue]:
         return {}
@@ -323,13 +325,13 @@ def test_a_plan_shows_its_exact_policy() -> None:
     assert policy_from_json(dict(made.policy)) == policy
 
 
-@pytest.mark.parametrize("name", ["default", "classic", "budget"])
+@pytest.mark.parametrize("name", ["adaptive", "classic", "budget"])
 def test_presets_survive_being_saved(name: str) -> None:
     assert policy_from_json(policy_to_json(preset(name))) == preset(name)
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(InvalidPolicyError, match="default, classic, budget"):
+    with pytest.raises(InvalidPolicyError, match="adaptive, classic, budget"):
         preset("magic")
 
 

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from sfams.core.columns import columns_of
+from sfams.core.models.linear import Linear, classic
+from sfams.core.models.registry import model_from
 from sfams.core.moments import MISSING, NEVER
 from sfams.core.record import MemoryRecord, Usage
-from sfams.core.retention import Linear, RetentionModel, classic, curve, model_from
+from sfams.core.retention import RetentionModel, curve
 from sfams.errors import InvalidInputError, InvalidPolicyError
 from sfams.testing import make_record
 
@@ -204,7 +206,7 @@ def test_a_model_is_found_again_from_its_name_and_parameters() -> None:
 
 
 def test_unknown_models_and_parameters_are_refused() -> None:
-    with pytest.raises(InvalidPolicyError, match="there is linear"):
+    with pytest.raises(InvalidPolicyError, match="there is adaptive, linear"):
         model_from("magic", {})
     with pytest.raises(InvalidPolicyError, match="alfa"):
         model_from("linear", {"alfa": 0.5})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.labelled import conversation, write_jsonl
 
-FEW = ("--budget", "25%", "--in", "tokens", "--policy", "default", "--policy", "random")
+FEW = ("--budget", "25%", "--in", "tokens", "--policy", "adaptive", "--policy", "random")
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_the_forgetting_bench_prints_a_table_for_each_budget(cli: Any, history: 
     assert "25% of the tokens may stay hot" in result.stdout
     assert "50% of the tokens may stay hot" in result.stdout
     lines = [line.split()[0] for line in result.stdout.splitlines() if line.strip()]
-    assert lines.count("default") == lines.count("random") == 2
+    assert lines.count("adaptive") == lines.count("random") == 2
 
 
 def test_the_forgetting_bench_gives_every_measure_as_json(cli: Any, history: Path) -> None:
@@ -31,10 +31,10 @@ def test_the_forgetting_bench_gives_every_measure_as_json(cli: Any, history: Pat
     (part,) = found["datasets"]
     assert part["units"] == 30
     rows = {row["policy"]: row for row in part["forgetting"]["rows"]}
-    assert set(rows) == {"default", "random", "oracle, fractional", "oracle, all evidence"}
-    value, low, high = rows["default"]["measures"]["survival"]
+    assert set(rows) == {"adaptive", "random", "oracle, fractional", "oracle, all evidence"}
+    value, low, high = rows["adaptive"]["measures"]["survival"]
     assert 0 <= low <= value <= high <= 1
-    assert found["timings"]["default"]["mean_us"] > 0
+    assert found["timings"]["adaptive"]["mean_us"] > 0
     assert found["hash"] == cli.json("bench", "forgetting", str(history), *FEW)["hash"]
 
 

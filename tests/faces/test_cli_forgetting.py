@@ -14,7 +14,7 @@ def test_a_plan_shows_steps_totals_and_the_next_command(cli: Any, notes: Sequenc
     result = cli("plan", *LOWEST)
     assert result.exit_code == 0
     head, rule, first, second, *summary = result.stdout.splitlines()
-    assert head.split()[:5] == ["action", "reason", "score", "imp", "rec"]
+    assert head.split()[:5] == ["action", "reason", "score", "base", "sal"]
     assert not rule.strip("─")
     assert first.split()[:3] == ["delete", "lowest", "share"]
     assert (notes[0] in first, notes[1] in second) == (True, True)
@@ -59,7 +59,7 @@ def test_sensitive_texts_are_masked_in_plans(cli: Any) -> None:
 def test_nothing_to_forget_is_told(cli: Any, notes: Sequence[str]) -> None:
     result = cli("plan")
     assert (result.exit_code, result.stderr) == (0, "Nothing to forget.\n")
-    assert cli.json("plan")["policy"]["name"] == "default"
+    assert cli.json("plan")["policy"]["name"] == "adaptive"
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,33 @@ def test_the_speed_benchmark_reports_every_part() -> None:
         assert all(value > 0 for value in part.values() if isinstance(value, int))
 
 
+def test_the_measure_of_summaries_tells_the_rules_from_a_naive_summarizer(tmp_path: Path) -> None:
+    said = (
+        "Well, we took the ferry to Bellagio and it was really quite a lovely trip for all of us.",
+        "By the way, the tickets cost 35 euro, and the ferry does not run on Sundays at all.",
+        "The weather by the lake was so nice that we all sat outside for hours and hours.",
+    )
+    turns = [{"query": text, "response": ""} for text in said]
+    people = {"Ann": {"name": "Ann", "history": {"2026-05-04": turns}}}
+    folder = tmp_path / "memorybank"
+    folder.mkdir()
+    (folder / "memory_bank_en.json").write_text(json.dumps(people), "utf-8")
+    out = tmp_path / "summaries.json"
+    script = SPEED.parent / "quality" / "measure_summaries.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--datasets", str(tmp_path), "--out", str(out)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {(row["data"], row["summarizer"]): row for row in json.loads(out.read_text())["rows"]}
+    assert rows["all", "rules"]["rejection_rate"] == 0.0
+    assert rows["all", "lead"]["rejection_rate"] == 1.0
+
+
 def test_the_comparison_runs_with_what_is_installed() -> None:
     report = run("bench_peers.py", "--sizes", "200", "--scopes", "2")
     (one,) = report["one_scope"]

@@ -51,7 +51,7 @@ def test_evidence_dealt_at_random_falls_to_the_share_that_is_kept(
     assert value(result, name, "control", kind) == pytest.approx(kept, abs=0.05)
 
 
-@pytest.mark.parametrize("name", ["default", "shortest", "LFU"])
+@pytest.mark.parametrize("name", ["adaptive", "shortest", "LFU"])
 def test_shuffled_labels_fall_to_the_budget(name: str) -> None:
     plan = Plan(policies=(name,), kinds=("records",), shares=(0.25,))
     dealt = [
@@ -91,7 +91,7 @@ def test_shortest_removes_no_small_talk_and_longest_all(result: ForgettingResult
 
 
 def test_cold_records_are_found_by_their_words(result: ForgettingResult) -> None:
-    for name in ("default", "random"):
+    for name in ("adaptive", "random"):
         hot = value(result, name, "recall@20")
         assert value(result, name, "recall@20, with cold") > hot
 
@@ -99,9 +99,9 @@ def test_cold_records_are_found_by_their_words(result: ForgettingResult) -> None
 def test_a_report_sets_every_row_beside_chance_and_the_oracle(result: ForgettingResult) -> None:
     rows: Any = forgetting_json(result)["rows"]
     assert len(rows) == 1 + (len(POLICIES) - 1 + 2) * 2
-    row = next(r for r in rows if (r["policy"], r["budget"]) == ("default", "tokens"))
+    row = next(r for r in rows if (r["policy"], r["budget"]) == ("adaptive", "tokens"))
     less = row["minus random"]["survival"]
-    own, chance = value(result, "default", "survival"), value(result, "random", "survival")
+    own, chance = value(result, "adaptive", "survival"), value(result, "random", "survival")
     assert less[0] == pytest.approx(own - chance, abs=1e-4)
     best = value(result, FRACTIONAL, "survival")
     placed = (own - chance) / (best - chance)
@@ -114,8 +114,8 @@ def test_a_report_sets_every_row_beside_chance_and_the_oracle(result: Forgetting
 
 def test_times_are_no_part_of_the_fingerprint(result: ForgettingResult) -> None:
     part: dict[str, Any] = {"forgetting": forgetting_json(result)}
-    one = document([part], {"default": {"mean_us": 1.0}})
-    other = document([part], {"default": {"mean_us": 2.0}})
+    one = document([part], {"adaptive": {"mean_us": 1.0}})
+    other = document([part], {"adaptive": {"mean_us": 2.0}})
     assert one["hash"] == other["hash"] == fingerprint(one)
     assert document([part, part], {})["hash"] != one["hash"]
 
@@ -137,7 +137,7 @@ def test_what_cannot_be_measured_is_refused(fields: dict[str, Any], message: str
 
 def test_progress_counts_every_replay_and_examination() -> None:
     done: list[int] = []
-    plan = Plan(policies=("random", "default", KEEP_EVERYTHING), shares=(0.5,), seeds=(0, 1))
+    plan = Plan(policies=("random", "adaptive", KEEP_EVERYTHING), shares=(0.5,), seeds=(0, 1))
     run_forgetting(DATA, HashingEmbedder(), plan, done.append)
     assert sum(done) == plan.steps(DATA) == 2 * (2 * (2 * 2 + 2 + 1) + 2 * 2)
 

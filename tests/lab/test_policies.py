@@ -117,7 +117,7 @@ def test_without_the_prior_importance_makes_no_difference() -> None:
         make_record(id=RecordId(f"r{number}"), created_at=START, importance=worth)
         for number, worth in enumerate((0.1, 0.9))
     )
-    for name in ("default", "classic"):
+    for name in ("adaptive", "classic"):
         low, high = values(name, columns)
         assert low < high
         same, too = values(f"{name}, no prior", columns)

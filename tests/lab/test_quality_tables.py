@@ -36,18 +36,18 @@ EARLIER = [row(name, figures[0]) for name, figures in quality_tables.PUBLISHED["
 
 def test_the_product_is_set_in_bold_and_without_forgetting_comes_along() -> None:
     head, rows = quality_tables.line_to_rise_from(
-        part(row("keep everything", 1.0), row("default", 0.4), row("FIFO", 0.3))
+        part(row("keep everything", 1.0), row("adaptive", 0.4), row("FIFO", 0.3))
     )
-    assert [each[0] for each in rows] == ["keep everything", "**default**", "FIFO"]
+    assert [each[0] for each in rows] == ["keep everything", "**adaptive**", "FIFO"]
     assert head[:3] == ["policy", "kept, 95 %", "all kept"]
     assert rows[1][1] == "0.400 (0.300 to 0.500)"
     assert rows[1][-1] == "+0.143 (-0.100 to +0.100)"
 
 
 def test_only_labelled_data_has_columns_of_noise() -> None:
-    plain, _ = quality_tables.line_to_rise_from(part(row("default", 0.4)))
+    plain, _ = quality_tables.line_to_rise_from(part(row("adaptive", 0.4)))
     noisy, rows = quality_tables.line_to_rise_from(
-        part(row("default", 0.4, noise_removed=[0.7, 0.6, 0.8]))
+        part(row("adaptive", 0.4, noise_removed=[0.7, 0.6, 0.8]))
     )
     assert set(noisy) - set(plain) == {"noise gone"}
     assert "0.700" in rows[0]

@@ -40,7 +40,7 @@ def test_the_fast_way_equals_the_service(name: str, kind: str, told: Told) -> No
     assert 0 < len(fast.rows) < len(told.columns)
 
 
-@pytest.mark.parametrize("name", ["default", "LFU"])
+@pytest.mark.parametrize("name", ["adaptive", "LFU"])
 def test_sqlite_equals_the_dict_store(name: str, told: Told, tmp_path: Path) -> None:
     budget = told.budget("tokens", 0.25)
     store = SqliteStore(tmp_path / "m.db")
@@ -50,7 +50,7 @@ def test_sqlite_equals_the_dict_store(name: str, told: Told, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["default", "classic", "ACT-R"])
+@pytest.mark.parametrize("name", ["adaptive", "classic", "ACT-R"])
 def test_a_real_conversation_is_replayed_alike_on_every_way(name: str, tmp_path: Path) -> None:
     talk = read_dataset(dataset("locomo") / "locomo-dev.json").conversations[1]
     told = tell(talk.units, HashingEmbedder())

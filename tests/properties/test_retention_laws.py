@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfams.core.columns import Columns, columns_of
+from sfams.core.models.linear import Linear, classic
 from sfams.core.moments import to_micros
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.core.policy_json import policy_from_json, policy_to_json
 from sfams.core.record import AGING_KINDS, Kind, MemoryRecord, PlanId, Tier, Usage
-from sfams.core.retention import Linear, classic
 from sfams.core.scope import Scope
 from sfams.testing import make_record
 

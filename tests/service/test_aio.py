@@ -23,7 +23,7 @@ from sfams.testing.embedders import ScriptedEmbedder
 pytestmark = pytest.mark.anyio
 
 PAIRS = [(Memory, AsyncMemory), (Session, AsyncSession)]
-NO_WORK = {"within"}
+NO_WORK = {"within", "with_summarizer"}
 """Verbs that touch neither file nor model, and are no coroutines."""
 RETURNS = {
     "AsyncMemory": "Memory",

@@ -21,7 +21,9 @@ from sfams.cli import (
     remembering,
     sessions,
     storing,
+    summarizing,
     transferring,
+    tuning,
 )
 from sfams.cli import demo as demo_command
 from sfams.cli.exits import guarded
@@ -86,6 +88,7 @@ for family in (
     sessions,
     reading,
     forgetting,
+    summarizing,
     erasing,
     protecting,
     storing,
@@ -94,6 +97,7 @@ for family in (
     family.register(app)
 demo_command.register(app)
 benching.register(app)
+tuning.register(app)
 
 
 def main() -> NoReturn:

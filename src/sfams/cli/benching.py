@@ -84,7 +84,7 @@ def forgetting(run: Run, dataset: DatasetPath, **options: Unpack[ForgettingOptio
 
     Examples:
         sfams bench forgetting history.jsonl
-        sfams bench forgetting locomo10.json --budget 25% --in tokens --policy default --policy LRU
+        sfams bench forgetting locomo10.json --budget 25% --in tokens --policy adaptive --policy LRU
     """
     from sfams.lab.forgetting_bench import KINDS, SEEDS, SHARES, Plan, run_forgetting
     from sfams.lab.policies import POLICIES

@@ -23,7 +23,14 @@ from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import ScopeStats
 from sfams.service.memory import Memory
 
-SHORT = {"importance": "imp", "recency": "rec", "frequency": "freq", "age": "aging"}
+SHORT = {
+    "importance": "imp",
+    "salience": "sal",
+    "distinctness": "dist",
+    "recency": "rec",
+    "frequency": "freq",
+    "age": "aging",
+}
 """Heads of narrow columns."""
 
 Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask.")]
@@ -47,7 +54,7 @@ class PlanOptions(TypedDict, total=False):
     """The policy: a preset, and what differs from it."""
 
     policy: Annotated[
-        str | None, Option("--policy", help="default, budget or classic (SFAMS_POLICY).")
+        str | None, Option("--policy", help="A preset, such as adaptive or classic (SFAMS_POLICY).")
     ]
     budget_records: Annotated[
         int | None, Option("--budget-records", help="Memories that may stay hot.")
@@ -173,14 +180,18 @@ def _steps(
         text = "(gone)" if record is None else preview(record)
         since = "" if record is None else age(made.created_at - record.created_at)
         kind = "" if record is None else record.kind
-        scores = [f"{step.score:.2f}", *(f"{step.parts[name]:+.2f}" for name in parts)]
+        score, shares = f"{step.score:.2f}", [f"{step.parts[name]:+.2f}" for name in parts]
         if wide:
-            rows.append([step.action, step.reason, *scores, since, kind, step.record_id, text])
+            cells = [step.action, step.reason, score, *shares, since, kind, step.record_id, text]
+            rows.append(cells)
         else:
-            rows.append([f"{step.action}\n{step.reason}", *scores, f"{text}\n{step.record_id}"])
+            why = "  ".join(map(" ".join, zip(heads, shares, strict=True)))
+            rows.append(
+                [f"{step.action}\n{step.reason}", score, f"{text}\n{why}\n{step.record_id}"]
+            )
     if wide:
         return [table(["action", "reason", "score", *heads, "age", "kind", "id", "text"], rows)]
-    return [table(["action", "score", *heads, "text"], rows)]
+    return [table(["action", "score", "text"], rows)]
 
 
 def _summary(made: ForgettingPlan, totals: Mapping[str, Any]) -> list[RenderableType]:

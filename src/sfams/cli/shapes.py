@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 
-from sfams.cli.output import PREVIEW, preview
+from sfams.cli.output import MASKED, PREVIEW, preview
 from sfams.core.context import ContextBlock
 from sfams.core.moments import format_moment
 from sfams.core.plan import ForgettingPlan, ForgettingStep, Receipt
@@ -15,7 +15,13 @@ from sfams.core.record import MemoryRecord, RecordId
 from sfams.core.wire import event_to_wire, record_to_wire
 from sfams.ports import ScopeStats
 from sfams.service.health import Checkup
-from sfams.service.results import EraseReceipt, Explanation, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    Explanation,
+    RememberResult,
+    Summary,
+    SummaryReport,
+)
 
 Json = dict[str, object]
 
@@ -137,6 +143,25 @@ def receipt_json(receipt: Receipt) -> Json:
         "skipped": dict(receipt.skipped),
         "undo_until": _moment(receipt.undo_until),
     }
+
+
+def summaries_json(report: SummaryReport) -> Json:
+    """Write what was summarized, or would be; the texts of sensitive sources are masked."""
+    return {
+        "at": format_moment(report.at),
+        "dry_run": report.dry_run,
+        "made": len(report.made),
+        "refused": report.refused,
+        "summaries": [_summary(each) for each in report.summaries],
+        "left": dict(report.left),
+    }
+
+
+def _summary(summary: Summary) -> Json:
+    shape: Json = asdict(summary)
+    if summary.sensitive:
+        shape["content"] = MASKED
+    return shape
 
 
 def erased_json(receipt: EraseReceipt) -> Json:

@@ -62,6 +62,7 @@ class Columns:
     kinds: NDArray[np.int32]
     kind_names: tuple[str, ...]
     importance: Floats
+    salience: Floats
     created_at: Ints
     last_accessed_at: Ints
     access_count: Ints
@@ -148,6 +149,7 @@ ARRAY_FIELDS: dict[str, type] = {
     "versions": np.int64,
     "kinds": np.int32,
     "importance": np.float64,
+    "salience": np.float64,
     "created_at": np.int64,
     "last_accessed_at": np.int64,
     "access_count": np.int64,
@@ -203,6 +205,7 @@ def _cells(record: MemoryRecord, now: datetime | None) -> dict[str, int | float 
     return {
         "versions": record.version,
         "importance": record.importance,
+        "salience": record.salience,
         "created_at": to_micros(record.created_at),
         "last_accessed_at": MISSING if last is None else to_micros(last),
         "access_count": record.usage.access_count,

@@ -130,6 +130,14 @@ FEATURES: Final = (
         "我叫|我是|生日|住在|电话|地址|女儿|儿子|妻子|丈夫|老公|老婆|妈妈|爸爸|同事|老板",
     ),
     Feature(
+        "identifier",
+        1.2,
+        Kind.FACT,
+        "card number|account number|passport|insurance number|password|passcode|licence number|"
+        "license number|serial number|iban|tax number|social security|membership number|"
+        "卡号|银行卡|账号|密码|口令|身份证|护照|保单号|会员号|车牌|序列号|税号",
+    ),
+    Feature(
         "change",
         0.5,
         Kind.FACT,
@@ -186,7 +194,7 @@ FEATURES: Final = (
         "cool|nice|great|awesome|wow|sure|welcome|fun|funny|weather|sunny|rainy|so sweet|so cute|"
         "sounds good|sounds great|glad to|so happy for|proud of you|same here|me too|"
         "can't wait|of course|oh well|just chilling|"
-        "天气|加油|厉害|真棒|太好了|是的|真好|好开心|有意思|真可爱",
+        "天气|加油|厉害|真棒|不错|太好了|是的|真好|好开心|有意思|真可爱",
     ),
     Feature("question", -0.7, Kind.DIALOGUE, pattern=r"[?？]|[吗呢么]\s*$"),
     Feature("short", -0.7),

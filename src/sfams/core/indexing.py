@@ -20,13 +20,19 @@ def passage_of(record: MemoryRecord) -> str:
     return index_text(record.source.who, record.content)
 
 
-def terms_of(record: MemoryRecord) -> Terms:
-    """Make a record's keyword entry: its text, and once each what its labels add to it.
+def spoken_terms(who: str, content: str) -> Terms:
+    """Make the keyword entry of what was said, without the labels of a record."""
+    return index_terms(index_text(who, content))
+
+
+def terms_of(record: MemoryRecord, spoken: Terms | None = None) -> Terms:
+    """Make a record's keyword entry: its text (`spoken`, if at hand), and once each what its labels add.
 
     Labels are the names of its entities, its claim and its tags, so that "staging gateway port" finds
     a record filed under that claim whose text, in whatever language, has none of these words.
     """
-    spoken = index_terms(passage_of(record))
+    if spoken is None:
+        spoken = spoken_terms(record.source.who, record.content)
     labels = [entity.name for entity in record.entities]
     if record.claim is not None:
         labels += [record.claim.subject, record.claim.attribute, record.claim.value]

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
+from sfams.core.models.linear import Linear
+from sfams.core.models.signals import is_number
 from sfams.core.plan import Action
 from sfams.core.record import parse_kind
-from sfams.core.retention import Linear, RetentionModel, is_number
+from sfams.core.retention import RetentionModel
 from sfams.errors import InvalidInputError, InvalidPolicyError
 
 UNDO_WINDOW = timedelta(days=30)

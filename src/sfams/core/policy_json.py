@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from sfams.core import policy as parts
+from sfams.core.models.registry import model_from
 from sfams.core.moments import parse_duration
 from sfams.core.plan import Action
 from sfams.core.policy import Approval, Budget, Limit, RetentionPolicy, Rung, Triggers
 from sfams.core.record import JsonValue
-from sfams.core.retention import model_from
 from sfams.errors import InvalidInputError, InvalidPolicyError
 
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from sfams.core.models.adaptive import Adaptive
+from sfams.core.models.linear import classic
 from sfams.core.plan import Action
 from sfams.core.policy import Budget, RetentionPolicy
-from sfams.core.retention import classic
 from sfams.errors import InvalidPolicyError
 
 
@@ -25,11 +26,28 @@ def budget_policy(records: int | None = None, tokens: int | None = None) -> Rete
     return RetentionPolicy(name="budget", budget=Budget(records=records, tokens=tokens))
 
 
-DEFAULT_POLICY = RetentionPolicy(name="default", budget=Budget(records=5000))
-"""Keep a scope's 5,000 most valuable records hot, demote the rest, delete only what expired."""
+WINDOW = 0.05
+"""Share of its budget that `adaptive` keeps for the newest records."""
+
+
+def adaptive_policy(records: int | None = 5000, tokens: int | None = None) -> RetentionPolicy:
+    """Keep what is likely to be needed, per token; demote the rest, delete only what has expired.
+
+    Beyond the budget nothing goes until it is exceeded, and then a twentieth at once.
+    """
+    return RetentionPolicy(
+        name="adaptive",
+        model=Adaptive(),
+        budget=Budget(records=records, tokens=tokens, low=0.95),
+        window=WINDOW,
+    )
+
+
+DEFAULT_POLICY = adaptive_policy()
+"""The policy of a memory that names no other."""
 
 PRESETS: Mapping[str, Callable[[], RetentionPolicy]] = {
-    "default": lambda: DEFAULT_POLICY,
+    "adaptive": adaptive_policy,
     "classic": classic_policy,
     "budget": lambda: budget_policy(records=1000),
 }

@@ -197,6 +197,7 @@ class MemoryRecord:
     validity: Validity = Validity()
     twin: Twin | None = None
     trust: float = 1.0
+    salience: float = 0.5
     sensitivity: Sensitivity = Sensitivity.NORMAL
     language: str = "und"
     tokens: int = 0

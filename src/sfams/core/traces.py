@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfams.core.moments import MISSING, to_micros
-from sfams.core.record import Usage
+from sfams.core.record import RecordId, Usage
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -101,6 +102,20 @@ class Trace:
             min(before.used + used, MOST_IN_A_TURN),
         )
         return replace(self, turns=tuple(sorted(counts.values()))[-KEPT:])
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDelta:
+    """Accesses to add: counters add up, the last moment is the maximum of `at` and what was there.
+
+    All count for the scope's present turn; `at` and earlier `moments` leave a trace (`Trace.noted`).
+    """
+
+    id: RecordId
+    shown: int
+    used: int
+    at: datetime
+    moments: tuple[datetime, ...] = ()
 
 
 def trace_of(usage: Usage, created_at: int, turn: int) -> Trace:

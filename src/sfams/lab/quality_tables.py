@@ -156,7 +156,8 @@ def controls(part: Part) -> Table:
 
 def costs(result: Mapping[str, Any]) -> Table:
     """Show what an insertion costs (score and plan, on the machine that measured), and a record."""
-    shown = ("default", "ACT-R", "FIFO")
+    measured = next(iter(result["timings"].values()))
+    shown = [name for name in ("adaptive", "linear", "ACT-R", "FIFO") if name in measured]
     head = ["data set", "bytes a hot record", *(f"{name}: mean, p95 (µs)" for name in shown)]
     rows = []
     for part in result["datasets"]:

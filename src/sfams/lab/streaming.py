@@ -174,7 +174,7 @@ class _Ledger:
 
 def replay(told: Told, policy: LabPolicy, budget: Budget) -> Kept:
     """Run a policy over a conversation, one insertion after the other."""
-    rules = RetentionPolicy(name=policy.name, model=policy, budget=budget)
+    rules = RetentionPolicy(name=policy.name, model=policy, budget=budget, window=policy.window)
     ledger = _Ledger(told)
     seconds = np.zeros(len(told.units))
     for place, unit in enumerate(told.units):
@@ -221,7 +221,7 @@ def replay_through_service(told: Told, policy: LabPolicy, budget: Budget, store:
     """
     engine, clock = wire(store, told.engine.embedder, told.units[0].at)
     memory = Memory(engine, SCOPE)
-    rules = RetentionPolicy(name=policy.name, model=policy, budget=budget)
+    rules = RetentionPolicy(name=policy.name, model=policy, budget=budget, window=policy.window)
     ids: list[RecordId] = []
     hot = np.zeros(len(told.columns), np.bool_)
     lost = np.full(len(told.columns), len(told.units), np.int64)

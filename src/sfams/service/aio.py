@@ -24,11 +24,18 @@ from sfams.core.query import Cursor, RecallResult
 from sfams.core.record import MemoryRecord, PlanId
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields
-from sfams.ports import EntityCount, PastVersion, ScopeStats
+from sfams.ports import EntityCount, PastVersion, ScopeStats, Summarizer
 from sfams.service import health
 from sfams.service.memory import Memory
 from sfams.service.recalling import RecallFields
-from sfams.service.results import EraseReceipt, Explanation, Listing, Progress, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    Explanation,
+    Listing,
+    Progress,
+    RememberResult,
+    SummaryReport,
+)
 from sfams.service.sessions import Session
 from sfams.service.transfer import ImportReport
 
@@ -94,6 +101,10 @@ class AsyncMemory:
     def within(self, scope: Scope | str | Iterable[str]) -> AsyncMemory:
         """Work on another scope of the same store; closing either closes both."""
         return AsyncMemory(self._memory.within(scope), self._threads)
+
+    def with_summarizer(self, summarizer: Summarizer) -> AsyncMemory:
+        """See `Memory.with_summarizer`."""
+        return AsyncMemory(self._memory.with_summarizer(summarizer), self._threads)
 
     async def scopes(self) -> Sequence[Scope]:
         """List this scope and those below it that hold anything."""
@@ -256,6 +267,32 @@ class AsyncMemory:
     async def restore(self, what: ForgettingPlan | str | Iterable[str] | None = None) -> Receipt:
         """Undo: a plan (by value or id), records (a list of ids), or the newest applied plan."""
         return await self._threads.write(partial(self._memory.restore, what))
+
+    async def summarize(
+        self,
+        ids: Iterable[str] | str | None = None,
+        *,
+        dry_run: bool = False,
+        **fields: Unpack[FilterFields],
+    ) -> SummaryReport:
+        """See `Memory.summarize`."""
+        run = partial(self._memory.summarize, ids, dry_run=dry_run, **fields)
+        return await self._threads.write(run)
+
+    async def digest(
+        self, period: str = "week", *, now: MomentLike | None = None, dry_run: bool = False
+    ) -> SummaryReport:
+        """See `Memory.digest`."""
+        run = partial(self._memory.digest, period, now=now, dry_run=dry_run)
+        return await self._threads.write(run)
+
+    async def unsummarize(self, summary_id: str) -> Receipt:
+        """See `Memory.unsummarize`."""
+        return await self._threads.write(partial(self._memory.unsummarize, summary_id))
+
+    async def sources(self, record_id: str) -> tuple[MemoryRecord, ...]:
+        """See `Memory.sources`."""
+        return await self._threads.read(partial(self._memory.sources, record_id))
 
     async def delete(
         self, ids: Iterable[str] | str | None = None, **fields: Unpack[FilterFields]

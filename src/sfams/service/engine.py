@@ -15,7 +15,7 @@ from sfams.core.ranking import RankingWeights
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
 from sfams.errors import StoreUnavailableError
-from sfams.ports import Clock, Embedder, IdSource, Listener, Store
+from sfams.ports import Clock, Embedder, IdSource, Listener, Store, Summarizer
 from sfams.service.background import Background, Waiting
 from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
@@ -34,6 +34,8 @@ class Engine:
     policy: RetentionPolicy = DEFAULT_POLICY
     admission: AdmissionPolicy = field(default_factory=AdmissionPolicy)
     weights: RankingWeights = field(default_factory=RankingWeights)
+    summarizer: Summarizer | None = None
+    """Who writes summaries; None for the rules of `core.extracting`, which also step in for others."""
     listeners: tuple[Listener, ...] = ()
     views: ViewCache = field(default_factory=ViewCache)
     usage: UsageBuffer = field(default_factory=UsageBuffer)

@@ -123,7 +123,7 @@ def _of_record(engine: Engine, reader: Reader, record: MemoryRecord) -> Explanat
     return Explanation(
         fate=fate,
         record_id=record.id,
-        related=record.validity.superseded_by or (record.twin.id if record.twin else None),
+        related=_related(record, detail),
         plan_id=None if act is None else act.plan_id,
         at=None if act is None else act.at,
         reason=_reason(record, detail),
@@ -133,6 +133,13 @@ def _of_record(engine: Engine, reader: Reader, record: MemoryRecord) -> Explanat
         undoable=restorable(record, now, engine.policy.undo_window),
         events=events,
     )
+
+
+def _related(record: MemoryRecord, detail: Mapping[str, object]) -> RecordId | None:
+    """Name what took its place, a successor or a summary; else its twin."""
+    if record.status is Status.SUMMARIZED and isinstance(by := detail.get("by"), str):
+        return RecordId(by)
+    return record.validity.superseded_by or (record.twin.id if record.twin else None)
 
 
 def _fate(record: MemoryRecord, now: datetime) -> Fate:
@@ -176,7 +183,7 @@ def _score(
         return float(str(act.detail["score"])), {n: float(str(v)) for n, v in parts.items()}
     if record.status is not Status.LIVE:
         return None, {}
-    columns = reader.columns(record.scope, now)
+    columns = reader.columns(record.scope, now, engine.policy.model.needs)
     row = np.array([columns.ids.index(record.id)], dtype=np.intp)
     scores = engine.policy.model.score(columns.take(row), now)
     return float(scores.values[0]), {name: float(part[0]) for name, part in scores.parts.items()}

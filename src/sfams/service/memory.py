@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Self, TypeVar, Unpack
 
@@ -17,8 +18,9 @@ from sfams.core.record import MemoryRecord, PlanId
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields, make_filter
 from sfams.errors import InvalidInputError
-from sfams.ports import EntityCount, PastVersion, ScopeStats
+from sfams.ports import EntityCount, PastVersion, ScopeStats, Summarizer
 from sfams.service import (
+    digests,
     erasing,
     explaining,
     forgetting,
@@ -32,13 +34,21 @@ from sfams.service import (
     remembering,
     restoring,
     reviewing,
+    summaries,
     superseding,
     transfer,
     updating,
 )
 from sfams.service.engine import Engine
 from sfams.service.recalling import RecallFields
-from sfams.service.results import EraseReceipt, Explanation, Listing, Progress, RememberResult
+from sfams.service.results import (
+    EraseReceipt,
+    Explanation,
+    Listing,
+    Progress,
+    RememberResult,
+    SummaryReport,
+)
 from sfams.service.sessions import Session
 from sfams.service.transfer import ImportReport
 
@@ -81,6 +91,10 @@ class Memory:
     def within(self, scope: Scope | str | Iterable[str]) -> Memory:
         """Work on another scope of the same store; closing either closes both."""
         return Memory(self._engine, Scope(scope))
+
+    def with_summarizer(self, summarizer: Summarizer) -> Memory:
+        """Have somebody else write summaries, such as a language model; closing either closes both."""
+        return Memory(replace(self._engine, summarizer=summarizer), self.scope)
 
     def scopes(self) -> Sequence[Scope]:
         """List this scope and those below it that hold anything."""
@@ -276,6 +290,35 @@ class Memory:
         if isinstance(what, (str, ForgettingPlan)):
             return restoring.restore_plan(self._engine, self.scope, _plan_id(what))
         return restoring.restore_records(self._engine, self.scope, what)
+
+    def summarize(
+        self,
+        ids: Iterable[str] | str | None = None,
+        *,
+        dry_run: bool = False,
+        **fields: Unpack[FilterFields],
+    ) -> SummaryReport:
+        """Make one summary of these records, or of each group on one thing among those that match.
+
+        The sources leave recall and stay reachable (`sources`); `unsummarize` brings them back. A text
+        that loses a number, date, name or negation is refused. With `dry_run` nothing is written.
+        """
+        wanted = None if ids is None else _many(ids)
+        return summaries.summarize(self._engine, self.scope, wanted, fields, dry_run=dry_run)
+
+    def digest(
+        self, period: str = "week", *, now: MomentLike | None = None, dry_run: bool = False
+    ) -> SummaryReport:
+        """Make one record of the notes of a day, week or month, the one in which `now` lies."""
+        return digests.digest(self._engine, self.scope, period, now, dry_run=dry_run)
+
+    def unsummarize(self, summary_id: str) -> Receipt:
+        """Take a summary or digest back: its members are live again, itself is deleted."""
+        return summaries.unsummarize(self._engine, self.scope, summary_id)
+
+    def sources(self, record_id: str) -> tuple[MemoryRecord, ...]:
+        """Read what a record was made from, oldest first: a summary's originals, in one step."""
+        return summaries.sources(self._engine, self.scope, record_id)
 
     def delete(
         self, ids: Iterable[str] | str | None = None, **fields: Unpack[FilterFields]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import compress
 
 import numpy as np
 
-from sfams.core.admission import Neighbour, content_hash
+from sfams.core.admission import Neighbour, Outcome, content_hash
 from sfams.core.draft import Draft
 from sfams.core.importance import prior
 from sfams.core.indexing import index_text, terms_of
@@ -20,6 +21,7 @@ from sfams.core.record import (
     Validity,
     parse_kind,
 )
+from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
 from sfams.core.view import Vector
@@ -27,6 +29,7 @@ from sfams.ports import Reader
 from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
+from sfams.service.hearing import Heard, hear, remember_style
 from sfams.service.results import Progress, RememberResult
 
 CHUNK = 64
@@ -86,14 +89,20 @@ def _remember_chunk(
     now = engine.now()
     judged = [_judge(engine, draft) for draft in drafts]
     placed = _place(engine, scope, judged) if wait else [_UNPLACED] * len(judged)
+    heard = hear(engine, scope, [(each.draft.source.who, each.draft.content) for each in judged])
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
-    items = [_complete(scope, text, place, now) for text, place in zip(judged, placed, strict=True)]
+    items = [
+        _complete(scope, text, (place, sound), now)
+        for text, place, sound in zip(judged, placed, heard, strict=True)
+    ]
     with engine.store.write() as transaction:
         if any(item.vector is not None for item in items) and not claim_model(engine, transaction):
             items = [_without_vector(item) for item in items]
         admitter = Admitter(transaction, scope, items, now)
         results = [admitter.take(item, twin_cosine) for item in items]
         events = admitter.finish()
+        new = (each.outcome is not Outcome.DUPLICATE for each in results)
+        remember_style(transaction, scope, compress(heard, new))
     engine.tell(scope, events)
     return results
 
@@ -106,9 +115,9 @@ def _judge(engine: Engine, draft: Draft) -> _Judged:
     return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind))
 
 
-def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Item:
+def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: datetime) -> Item:
     """Make the record: moments, language and size are what is still missing."""
-    draft = text.draft
+    draft, (place, sound) = text.draft, found
     created_at = draft.created_at or now
     record = MemoryRecord(
         id=text.id,
@@ -131,13 +140,18 @@ def _complete(scope: Scope, text: _Judged, place: _Placed, now: datetime) -> Ite
         usage=draft.usage or Usage(),
         validity=Validity(draft.valid_from, draft.valid_to),
         trust=draft.trust,
+        salience=sound.salience.value
+        if draft.importance is None
+        else salience_given(draft.importance),
         sensitivity=draft.sensitivity,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
         embedding=place.state,
         key=draft.key,
     )
-    return Item(draft, record, terms_of(record), place.vector, place.neighbours, place.warning)
+    return Item(
+        draft, record, terms_of(record, sound.terms), place.vector, place.neighbours, place.warning
+    )
 
 
 def _without_vector(item: Item) -> Item:

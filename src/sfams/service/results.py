@@ -128,3 +128,46 @@ class EraseReceipt:
     hashes: tuple[str, ...]
     residue: Residue
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One group of memories and what stands, or would stand, for them.
+
+    `members` made room for it; `sources` are the originals it was written from. `summary_id` is None in
+    a preview and where the group was left alone, for which `reason` says why. `refused` says why the text
+    of the summarizer was not taken; the rules wrote it then.
+    """
+
+    summary_id: RecordId | None
+    by: str
+    on: str
+    members: tuple[RecordId, ...]
+    sources: tuple[RecordId, ...]
+    content: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    summarizer: str = ""
+    sensitive: bool = False
+    refused: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryReport:
+    """What `summarize` or `digest` did, or would do (`dry_run`); `left` says why others are in no group."""
+
+    at: datetime
+    summaries: tuple[Summary, ...] = ()
+    left: Mapping[RecordId, str] = field(default_factory=dict)
+    dry_run: bool = False
+
+    @property
+    def made(self) -> tuple[Summary, ...]:
+        """Groups for which there is a text."""
+        return tuple(each for each in self.summaries if not each.reason)
+
+    @property
+    def refused(self) -> int:
+        """How many texts of the summarizer were refused."""
+        return sum(bool(each.refused) for each in self.summaries)

@@ -12,12 +12,14 @@ from sfams.core.draft import Draft, make_draft
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.indexing import passage_of, terms_of
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, Source, Status, Validity
+from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
 from sfams.errors import ConflictError, InvalidInputError, RecordProtectedError
 from sfams.ports import Entry, Transaction
 from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
+from sfams.service.hearing import hear
 from sfams.service.listing import check_id, fetch
 
 _FIXED = frozenset({"created_at", "key", "supersedes", "derived_from", "relations"})
@@ -53,7 +55,7 @@ def update(
         before = fetch(reader, scope, [wanted])[0]
     _check_changeable(before, expected_version, now)
     after = _changed(before, fields, now)
-    entry = _entry(engine, before, after)
+    entry = _entry(engine, before, after, told=fields.get("importance") is not None)
     event = MemoryEvent(
         type=EventType.UPDATED,
         at=now,
@@ -114,6 +116,9 @@ def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) 
         expires_at=draft.expiry(now)
         if {"ttl", "expires_at"} & fields.keys()
         else before.expires_at,
+        salience=before.salience
+        if fields.get("importance") is None
+        else salience_given(draft.importance or 0.0),
         language=language_of(content),
         tokens=count_tokens(content),
         version=before.version + 1,
@@ -146,13 +151,22 @@ def _validity(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) 
     )
 
 
-def _entry(engine: Engine, before: MemoryRecord, after: MemoryRecord) -> Entry:
-    """Pair the changed record with its keywords and, where its text is new, the vector of that."""
+def _entry(engine: Engine, before: MemoryRecord, after: MemoryRecord, *, told: bool) -> Entry:
+    """Pair the changed record with its keywords and, where its text is new, the vector of that.
+
+    `told`: somebody has said how important it is, so that its new words are not asked.
+    """
     text, terms = passage_of(after), terms_of(after)
     if text == passage_of(before):
         return Entry(after, terms)
     embedded = embed_passages(engine, [text])
-    record = replace(after, embedding=embedded.states[0], twin=None)
+    (heard,) = hear(engine, after.scope, [(after.source.who, after.content)])
+    record = replace(
+        after,
+        embedding=embedded.states[0],
+        twin=None,
+        salience=after.salience if told else heard.salience.value,
+    )
     return Entry(record, terms, embedded.vectors[0])
 
 

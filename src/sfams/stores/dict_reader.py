@@ -352,6 +352,7 @@ def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row], now: datetime) ->
     return {
         "versions": record.version,
         "importance": record.importance,
+        "salience": record.salience,
         "created_at": to_micros(record.created_at),
         "last_accessed_at": _micros(record.usage.last_accessed_at, MISSING),
         "access_count": record.usage.access_count,

@@ -80,6 +80,7 @@ RECORD_COLUMNS = (
     "hold_reason",
     "hold_until",
     "cold_since",
+    "salience",
 )
 """Columns that make a record."""
 
@@ -182,6 +183,7 @@ def encode_record(record: MemoryRecord) -> Cells:
         record.content,
         *((hold.owner, hold.reason, micros(hold.until)) if hold else (None, None, None)),
         micros(record.cold_since),
+        record.salience,
         *(claim_key(claim) if claim else (None, None)),
     )
 
@@ -243,6 +245,7 @@ def _decode(scope: Scope, row: Mapping[str, Any], children: Children) -> MemoryR
         ),
         twin=None if row["twin"] is None else Twin(row["twin"], _number(row["twin_similarity"])),
         trust=_number(row["trust"]),
+        salience=_number(row["salience"]),
         sensitivity=Sensitivity(row["sensitivity"]),
         language=row["language"],
         tokens=row["tokens"],

@@ -69,6 +69,7 @@ class RecordFields(TypedDict, total=False):
     validity: Validity
     twin: Twin | None
     trust: float
+    salience: float
     sensitivity: Sensitivity
     language: str
     tokens: int

@@ -113,6 +113,7 @@ _FIELDS: dict[str, st.SearchStrategy[object]] = {
     "content": st.sampled_from(TEXTS[:3]),
     "kind": st.sampled_from(KINDS),
     "importance": st.sampled_from((0.0, 1 / 3, 1.0)),
+    "salience": st.sampled_from((0.0, 1 / 3, 1.0)),
     "created_at": moments,
     "updated_at": moments,
     "expires_at": moments,

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from sfams.core.retention import Linear, classic
+from sfams.core.models.adaptive import Adaptive
+from sfams.core.models.linear import Linear, classic
+from sfams.core.presets import WINDOW
 from sfams.lab.policies.base import Arrival, Baseline, LabPolicy
 from sfams.lab.policies.caches import SIMPLE, Random, simple
 from sfams.lab.policies.memories import ActR, importance_only, memorybank, memorybank_released
@@ -27,7 +29,15 @@ __all__ = [
 RANDOM = "random"
 IMPORTANCE = "importance only"
 KEEP_EVERYTHING = "keep everything"
-PRODUCT = ("default", "default, no prior", "classic", "classic, no prior")
+PRODUCT = (
+    "adaptive",
+    "adaptive, no window",
+    "adaptive, no prior",
+    "linear",
+    "linear, no prior",
+    "classic",
+    "classic, no prior",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +73,17 @@ POLICIES: Mapping[str, Policy] = {
     "MemoryBank": _fixed(memorybank, "Zhong et al. 2024, arXiv 2305.10250"),
     "MemoryBank, released": _fixed(memorybank_released, "its code at cf61c41"),
     "ACT-R": _fixed(ActR, "Anderson et al. 2004"),
-    "default": _fixed(lambda: Product("default", Linear()), "the product"),
-    "default, no prior": _fixed(
-        lambda: Product("default, no prior", Linear(), prior=False), "the product"
+    "adaptive": _fixed(lambda: Product("adaptive", Adaptive(), window=WINDOW), "the product"),
+    "adaptive, no window": _fixed(
+        lambda: Product("adaptive, no window", Adaptive()), "the product, in part"
+    ),
+    "adaptive, no prior": _fixed(
+        lambda: Product("adaptive, no prior", Adaptive(), prior=False, window=WINDOW),
+        "the product, in part",
+    ),
+    "linear": _fixed(lambda: Product("linear", Linear()), "the product"),
+    "linear, no prior": _fixed(
+        lambda: Product("linear, no prior", Linear(), prior=False), "the product, in part"
     ),
     "classic": _fixed(lambda: Product("classic", classic()), "the product"),
     "classic, no prior": _fixed(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from sfams.core.columns import Columns, Floats
+from sfams.core.columns import Columns, Floats, Needs
 from sfams.core.record import JsonValue, RecordId
 from sfams.core.retention import RetentionModel, Scores
 
@@ -31,6 +31,11 @@ class Arrival:
 
 class LabPolicy(RetentionModel, Protocol):
     """A retention model that may keep a state of its own. Rows come in order of arrival."""
+
+    @property
+    def window(self) -> float:
+        """The share of the budget that is kept for the newest (`RetentionPolicy.window`)."""
+        ...
 
     def arrive(self, arrival: Arrival) -> None:
         """Hear of a new record, before it is scored for the first time."""
@@ -53,6 +58,16 @@ class Baseline:
     def name(self) -> str:
         """The name in tables."""
         return self._name
+
+    @property
+    def window(self) -> float:
+        """None: a baseline ranks everything by its value."""
+        return 0.0
+
+    @property
+    def needs(self) -> Needs:
+        """None: what a baseline keeps besides, it keeps itself."""
+        return frozenset()
 
     def parameters(self) -> dict[str, JsonValue]:
         """Give nothing: a baseline is not built again from a saved plan."""

@@ -34,6 +34,7 @@ _SELECTED = (
     "versions",
     "kinds",
     "importance",
+    "salience",
     "created_at",
     "last_accessed_at",
     "access_count",
@@ -47,7 +48,7 @@ _SELECTED = (
     "flags",
 )
 """What the query selects, in its order, besides ids and twins."""
-_REAL = frozenset({"importance", "similarity"})
+_REAL = frozenset({"importance", "salience", "similarity"})
 _PLAIN = len(_SELECTED) + 2
 
 

@@ -100,6 +100,7 @@ WHERE scope = ?1 AND NOT (
     AND status IN ('live', 'superseded', 'summarized', 'deleted')
     AND tier IN ('hot', 'cold') AND embedding IN ('ready', 'pending', 'failed')
     AND sensitivity IN ('normal', 'sensitive')
+    AND typeof(salience) = 'real'
     AND typeof(hold_until) IN ('integer', 'null') AND typeof(cold_since) IN ('integer', 'null')
     AND coalesce(hold_until, 0) BETWEEN ?2 AND ?3 AND coalesce(cold_since, 0) BETWEEN ?2 AND ?3
     AND json_valid(coalesce(metadata, '{}')) AND json_valid(coalesce(derived_from, '[]'))
@@ -267,7 +268,7 @@ WHERE scope = ?1 AND change_seq > ?2
 ORDER BY record;
 
 -- name: columns
-SELECT record.id, record.version, record.kind, record.importance, record.created_at,
+SELECT record.id, record.version, record.kind, record.importance, record.salience, record.created_at,
     coalesce(usage.last_accessed_at, ?2), coalesce(usage.access_count, 0), coalesce(usage.used_count, 0),
     coalesce(record.expires_at, ?3), coalesce(record.grace_until, ?2), record.tokens,
     octet_length(record.content), iif(record.tier = 'cold', coalesce(record.cold_since, record.updated_at), ?2), record.twin, coalesce(record.twin_similarity, 0.0),
@@ -513,6 +514,7 @@ UPDATE record SET
     valid_to = iif(typeof(valid_to) = 'integer' AND valid_to BETWEEN ?2 AND ?3, valid_to, NULL),
     importance = iif(typeof(importance) = 'real' AND importance BETWEEN 0 AND 1, importance, 0.5),
     tokens = iif(typeof(tokens) = 'integer', tokens, 1),
+    salience = iif(typeof(salience) = 'real' AND salience BETWEEN 0 AND 1, salience, 0.5),
     version = iif(typeof(version) = 'integer', version, 1) + 1,
     turn = iif(typeof(turn) = 'integer', turn, NULL),
     learned_turn = iif(typeof(learned_turn) = 'integer', learned_turn, 0),

@@ -17,7 +17,6 @@ from sfams.errors import StoreError
 from sfams.stores.rows import decode_terms, decode_vector, to_json, unreadable
 from sfams.stores.sqlite.statements import QUERIES
 
-_CHUNK = 1000
 YEAR_1 = -62_135_596_800_000_000
 YEAR_9999 = 253_402_300_799_999_999
 

@@ -1,0 +1,1 @@
+"""Retention models: one formula a module, all behind `sfams.core.retention`."""
