@@ -39,7 +39,8 @@ FIRST_STABILITY = 2.3065
 """FSRS-6 `w2`: stability in days of what was learned once, with the grade "good"."""
 _DIFFICULTY = 6.4133 - math.exp(2 * 0.8334) + 1.0  # w4, w5: of the same grade
 _W8, _W9, _W10 = 1.8722, 0.1666, 0.796
-_LONGEST = 36_500.0  # days: the limit of FSRS itself
+LONGEST_STABILITY = 36_500.0
+"""Days; the limit of FSRS itself."""
 _DAY = 86_400_000_000  # microseconds
 
 
@@ -134,7 +135,7 @@ def _grown(stability: float, gap: int) -> float:
     days = max(gap, 0) / _DAY
     known = (1.0 + FACTOR * days / stability) ** -CURVE
     growth = math.exp(_W8) * (11.0 - _DIFFICULTY) * stability**-_W9 * math.expm1(_W10 * (1 - known))
-    return float(min(stability * (1.0 + growth), _LONGEST))
+    return float(min(stability * (1.0 + growth), LONGEST_STABILITY))
 
 
 # ── Many at once ─────────────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ from sfams.core.models.signals import (
 from sfams.core.moments import to_micros
 from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
-from sfams.core.traces import CURVE, FIRST_STABILITY
+from sfams.core.traces import CURVE, FIRST_STABILITY, LONGEST_STABILITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class Retrievability:
     def _stability(self, columns: Columns) -> Floats:
         """Take the stability that was kept, in units of that of the first day."""
         grown = np.nan_to_num(columns.spaced().stability, nan=FIRST_STABILITY)
-        times = np.maximum(grown, FIRST_STABILITY) / FIRST_STABILITY
+        times = np.clip(grown, FIRST_STABILITY, LONGEST_STABILITY) / FIRST_STABILITY
         return self.stability_days * times * (1.0 + self.use_gain * confirmed(columns))
 
 
