@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from sfams.core.columns import Columns, columns_of
+from sfams.core.columns import Columns, Needs, columns_of
 from sfams.core.models.linear import Linear
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
@@ -300,6 +300,7 @@ class Broken:
     """A model that breaks its promise."""
 
     name: str = "broken"
+    needs: Needs = frozenset()
 
     def parameters(self) -> dict[str, JsonValue]:
         return {}

@@ -6,15 +6,17 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.models import SHARES, UNIT, models
 
 from sfams.core.columns import Columns, columns_of
-from sfams.core.models.linear import Linear, classic
+from sfams.core.models.linear import Linear
 from sfams.core.moments import to_micros
 from sfams.core.plan import Action, ForgettingPlan, Reason
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.core.policy_json import policy_from_json, policy_to_json
 from sfams.core.record import AGING_KINDS, Kind, MemoryRecord, PlanId, Tier, Usage
+from sfams.core.retention import RetentionModel
 from sfams.core.scope import Scope
 from sfams.testing import make_record
 
@@ -24,32 +26,8 @@ EVER = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just
 NEAR = st.integers(-400, 40).map(lambda days: NOW + days * DAY)
 MOMENTS = st.one_of(NEAR, EVER, st.just(NOW))
 COUNTS = st.one_of(st.integers(0, 30), st.integers(0, 2**60))
-SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0])
-UNIT = st.one_of(SHARES, st.floats(0.0, 1.0))
 FEW = settings(max_examples=30, deadline=None)  # memories take long to draw
 DEMOTE_OR_DELETE = st.sampled_from([Action.DEMOTE, Action.DELETE])
-
-
-@st.composite
-def models(draw: st.DrawFn) -> Linear:
-    cuts = sorted((draw(UNIT), draw(UNIT), draw(UNIT)))
-    return (
-        draw(st.sampled_from([Linear(), classic()]))
-        if draw(st.booleans())
-        else Linear(
-            alpha=cuts[0],
-            beta=cuts[1] - cuts[0],
-            gamma=cuts[2] - cuts[1],
-            delta=draw(UNIT),
-            recency=draw(st.sampled_from(["linear", "half_life"])),
-            recency_days=draw(st.floats(0.001, 1e6)),
-            n_sat=draw(st.floats(0.001, 1e6)),
-            use_weight=draw(st.floats(0.0, 100.0)),
-            log_frequency=draw(st.booleans()),
-            age_horizon_days=draw(st.floats(0.001, 1e6)),
-            whole_days=draw(st.booleans()),
-        )
-    )
 
 
 @st.composite
@@ -100,7 +78,7 @@ def plan(columns: Columns, policy: RetentionPolicy) -> ForgettingPlan:
     return plan_forgetting(columns, policy, scope=Scope("a"), plan_id=PlanId("p"), now=NOW)
 
 
-def value(model: Linear, record: MemoryRecord, now: datetime = NOW) -> float:
+def value(model: RetentionModel, record: MemoryRecord, now: datetime = NOW) -> float:
     return float(model.score(columns_of([record]), now).values[0])
 
 
@@ -110,7 +88,7 @@ def value(model: Linear, record: MemoryRecord, now: datetime = NOW) -> float:
 @FEW
 @given(models(), scopes(), MOMENTS)
 def test_scores_are_finite_and_parts_add_up(
-    model: Linear, records: list[MemoryRecord], now: datetime
+    model: RetentionModel, records: list[MemoryRecord], now: datetime
 ) -> None:
     scores = model.score(columns_of(records), now)
     expired = np.array([record.expired(now) for record in records], np.bool_)
@@ -123,7 +101,7 @@ def test_scores_are_finite_and_parts_add_up(
 @FEW
 @given(models(), memories(), st.integers(0, 2**20), st.integers(0, 2**20), MOMENTS)
 def test_more_use_never_lowers_a_score(
-    model: Linear, record: MemoryRecord, shown: int, used: int, at: datetime
+    model: RetentionModel, record: MemoryRecord, shown: int, used: int, at: datetime
 ) -> None:
     last = record.usage.last_accessed_at
     after = Usage(
@@ -136,7 +114,9 @@ def test_more_use_never_lowers_a_score(
 
 @FEW
 @given(models(), memories(), st.integers(0, 10_000))
-def test_the_future_never_wins_over_now(model: Linear, record: MemoryRecord, days: int) -> None:
+def test_the_future_never_wins_over_now(
+    model: RetentionModel, record: MemoryRecord, days: int
+) -> None:
     from_now_on = replace(record, created_at=NOW, usage=Usage())
     ahead = replace(from_now_on, created_at=NOW + days * DAY)
     assert value(model, ahead) == value(model, from_now_on)
@@ -145,7 +125,7 @@ def test_the_future_never_wins_over_now(model: Linear, record: MemoryRecord, day
 @FEW
 @given(models(), memories(), st.integers(0, 10_000), st.integers(0, 10_000))
 def test_left_alone_no_memory_gains(
-    model: Linear, record: MemoryRecord, early: int, later: int
+    model: RetentionModel, record: MemoryRecord, early: int, later: int
 ) -> None:
     first, second = sorted((NOW + early * DAY, NOW + later * DAY))
     assert value(model, record, second) <= value(model, record, first) + 1e-12
@@ -204,7 +184,8 @@ def test_protected_records_are_in_no_plan(
 def test_steps_are_unique_sorted_and_explained(
     records: list[MemoryRecord], policy: RetentionPolicy
 ) -> None:
-    made = plan(columns_of(records), policy)
+    columns = columns_of(records)
+    made = plan(columns, policy)
     steps = list(made.steps)
     assert len({step.record_id for step in steps}) == len(steps)
     by_id = {record.id: record for record in records}
@@ -214,7 +195,8 @@ def test_steps_are_unique_sorted_and_explained(
     assert keys == sorted(keys)
     for step in steps:
         assert abs(sum(step.parts.values()) - step.score) <= 1e-9
-        assert step.score == value(policy.model, by_id[step.record_id])  # type: ignore[arg-type]
+        row = np.array([columns.ids.index(step.record_id)], np.intp)
+        assert step.score == policy.model.score(columns.take(row), NOW).values[0]
     deleted = sum(s.action is Action.DELETE and s.reason is not Reason.EXPIRED for s in steps)
     assert made.blast_share == deleted / max(1, len(records))
 

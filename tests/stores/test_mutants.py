@@ -14,6 +14,7 @@ from tests.support.mutants_of_erasing import ERASING
 from tests.support.mutants_of_reading import READING
 from tests.support.mutants_of_reindexing import REINDEXING
 from tests.support.mutants_of_settings import SETTINGS
+from tests.support.mutants_of_traces import TRACES
 from tests.support.mutants_of_writing import (
     WRITING,
     AdvancesAnything,
@@ -24,7 +25,7 @@ from tests.support.mutants_of_writing import (
     ResetsUsage,
 )
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, Needs
 from sfams.core.events import MemoryEvent
 from sfams.core.keywords import ColdPosting
 from sfams.core.plan import ForgettingPlan
@@ -258,8 +259,8 @@ class ColdKeywordsOutliveDeletion(DictTransaction):
 
 
 class ColumnsOfOnePage(DictTransaction):
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:
-        columns = super().columns(scope, now)
+    def columns(self, scope: Scope, now: datetime, needs: Needs = frozenset(), /) -> Columns:
+        columns = super().columns(scope, now, needs)
         return columns.take(np.arange(min(len(columns), 1)))
 
 
@@ -418,6 +419,7 @@ FAULTS = [
     *REINDEXING,
     *SETTINGS,
     *ERASING,
+    *TRACES,
     *(Fault(f"{store.__name__}-{test}", store, test) for store in ALSO for test in ALSO[store]),
 ]
 """More of them, each with a test that may have many cases: one of these must notice."""

@@ -12,13 +12,14 @@ import pytest
 
 import sfams
 from sfams.core.admission import content_hash
+from sfams.core.columns import Need
 from sfams.core.draft import Draft
 from sfams.core.indexing import terms_of
 from sfams.core.keywords import question_terms
 from sfams.core.query import Filter, Order, Page
 from sfams.core.record import EmbeddingState, Source, Status, Tier
 from sfams.errors import StoreError
-from sfams.ports import Problem, Transition
+from sfams.ports import Problem, Transition, UsageDelta
 from sfams.stores.sqlite import SqliteStore
 from sfams.stores.sqlite.checking import CHILD_TABLES, Check
 from sfams.testing.builders import DIMENSION, HOME, entry_of, make_entry, make_record, numbered_id
@@ -223,6 +224,31 @@ def test_an_unreadable_moment_is_named_by_every_read(
             with pytest.raises(StoreError, match=TWO):
                 read()
         assert [record.id for record in reader.get(HOME, [ONE])] == [ONE]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "access_ring = x'00'",
+        "access_ring = x'0000000000000000'",
+        "model_state = x'00'",
+    ],
+)
+def test_a_damaged_trace_is_named_and_mended(damaged: Damaged, damage: str) -> None:
+    """What models read is data too: no plan from half of it, and no access is counted on top."""
+    delta = UsageDelta(TWO, 1, 0, START)
+    with damaged.store.write() as transaction:
+        transaction.add_usage(HOME, [delta])
+    damaged.file.execute(f"UPDATE usage SET {damage}")
+    with damaged.store.read() as reader, pytest.raises(StoreError, match=TWO):
+        reader.columns(HOME, START, frozenset(Need))
+    with pytest.raises(StoreError, match=TWO), damaged.store.write() as transaction:
+        transaction.add_usage(HOME, [delta])
+    assert damaged.problems()[Check.CELLS].ids == (TWO,)
+    damaged.store.repair(damaged.store.check())
+    with damaged.store.write() as transaction:
+        assert transaction.columns(HOME, START, frozenset(Need)).spaced().count.sum() == 1
+        transaction.add_usage(HOME, [delta])
 
 
 def test_a_damaged_page(damaged: Damaged) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tests.support.faults import Fault, Faulty, answering, changing, given
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, Needs
 from sfams.core.events import Actor
 from sfams.core.moments import utc_day
 from sfams.core.record import MemoryRecord, RecordId, Status, Tier, Usage
@@ -26,8 +26,8 @@ from sfams.stores.memory import DictStore, DictTransaction
 
 
 class HoldsForEver(DictTransaction):
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:
-        return super().columns(scope, datetime.min.replace(tzinfo=UTC))
+    def columns(self, scope: Scope, now: datetime, needs: Needs = frozenset(), /) -> Columns:
+        return super().columns(scope, datetime.min.replace(tzinfo=UTC), needs)
 
 
 class StartsTheColdAnew(DictTransaction):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sfams.core.models.adaptive import Adaptive
 from sfams.core.models.linear import classic
+from sfams.core.models.survival import CAPACITY, Survival
 from sfams.core.plan import Action
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.errors import InvalidPolicyError
@@ -24,6 +25,15 @@ def classic_policy() -> RetentionPolicy:
 def budget_policy(records: int | None = None, tokens: int | None = None) -> RetentionPolicy:
     """Keep the hot tier within a budget: nothing is deleted but what has expired."""
     return RetentionPolicy(name="budget", budget=Budget(records=records, tokens=tokens))
+
+
+def survival_policy(records: int = CAPACITY) -> RetentionPolicy:
+    """Keep the records with the highest survival potential hot, 300 of them, demote the rest.
+
+    The policy of the SF-AMS paper (arXiv 2607.22562), which evicts the lowest when its 300 places are
+    taken; here they go to the cold tier, from which they can come back.
+    """
+    return RetentionPolicy(name="survival", model=Survival(), budget=Budget(records=records))
 
 
 WINDOW = 0.05
@@ -50,6 +60,7 @@ PRESETS: Mapping[str, Callable[[], RetentionPolicy]] = {
     "adaptive": adaptive_policy,
     "classic": classic_policy,
     "budget": lambda: budget_policy(records=1000),
+    "survival": survival_policy,
 }
 
 

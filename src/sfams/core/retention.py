@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sfams.core.columns import Bools, Columns, Floats
+from sfams.core.columns import Bools, Columns, Floats, Needs
 from sfams.core.record import JsonValue
 from sfams.errors import InvalidInputError
 
@@ -44,6 +44,11 @@ class RetentionModel(Protocol):
     @property
     def name(self) -> str:
         """Name under which a saved policy finds the model again."""
+        ...
+
+    @property
+    def needs(self) -> Needs:
+        """What it reads besides the plain columns; most need nothing more."""
         ...
 
     def score(self, columns: Columns, now: datetime) -> Scores:

@@ -7,6 +7,7 @@ argument of every store method, and the store, not the caller, filters by it.
 from sfams.core.lifecycle import Transition
 from sfams.core.record import EntityCount, PastVersion
 from sfams.core.reindex import Adoption, EmbeddingModel, Staged, Staging
+from sfams.core.traces import UsageDelta
 from sfams.ports.providers import Clock, Embedder, IdSource, Listener, Summarizer
 from sfams.ports.store import Reader, Store, Transaction
 from sfams.ports.values import (
@@ -16,7 +17,6 @@ from sfams.ports.values import (
     Entry,
     Problem,
     ScopeStats,
-    UsageDelta,
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Protocol
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, Needs
 from sfams.core.events import MemoryEvent
 from sfams.core.keywords import ColdPosting, Terms
 from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
@@ -22,8 +22,9 @@ from sfams.core.reindex import EmbeddingModel as EmbeddingModel  # noqa: PLC0414
 from sfams.core.reindex import Staged as Staged  # noqa: PLC0414  # as above
 from sfams.core.reindex import Staging as Staging  # noqa: PLC0414  # as above
 from sfams.core.scope import Scope
+from sfams.core.traces import UsageDelta
 from sfams.core.view import Vector, ViewChanges
-from sfams.ports.values import Entry, Problem, ScopeStats, UsageDelta
+from sfams.ports.values import Entry, Problem, ScopeStats
 
 
 class Reader(Protocol):
@@ -67,8 +68,8 @@ class Reader(Protocol):
         """List live records whose vector is missing or out of date, oldest first."""
         ...
 
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:
-        """Read the live records' columns, in id order, for a policy."""
+    def columns(self, scope: Scope, now: datetime, needs: Needs = frozenset(), /) -> Columns:
+        """Read the live records' columns, in id order, for a policy, with what its model needs."""
         ...
 
     def changes(self, scope: Scope, after: int, /) -> ViewChanges:
@@ -232,7 +233,7 @@ class Transaction(Reader, Protocol):
         ...
 
     def log_turn(self, scope: Scope, session: str, at: datetime, /) -> int:
-        """Count one more turn of a session; returns its number, from 1."""
+        """Count one more turn of a session (and of the scope); returns its number, from 1."""
         ...
 
     def end_session(self, scope: Scope, session: str, at: datetime, /) -> None:

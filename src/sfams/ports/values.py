@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from sfams.core.keywords import Terms
 from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
@@ -31,16 +30,6 @@ class Entry:
     record: MemoryRecord
     terms: Terms
     vector: Vector | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class UsageDelta:
-    """Accesses to add: counters add up, the last moment is the maximum."""
-
-    id: RecordId
-    shown: int
-    used: int
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def _score(
         return float(str(act.detail["score"])), {n: float(str(v)) for n, v in parts.items()}
     if record.status is not Status.LIVE:
         return None, {}
-    columns = reader.columns(record.scope, now)
+    columns = reader.columns(record.scope, now, engine.policy.model.needs)
     row = np.array([columns.ids.index(record.id)], dtype=np.intp)
     scores = engine.policy.model.score(columns.take(row), now)
     return float(scores.values[0]), {name: float(part[0]) for name, part in scores.parts.items()}

@@ -47,7 +47,7 @@ def draft(engine: Engine, scope: Scope, request: PlanRequest) -> ForgettingPlan:
     engine.flush_usage()
     now = engine.now()
     with engine.store.read() as reader:
-        columns = reader.columns(scope, now)
+        columns = reader.columns(scope, now, rules.model.needs)
         circumstances = Circumstances(
             cause=request.cause,
             candidates=_candidates(reader, scope, request.where, now),

@@ -48,10 +48,11 @@ class Session:
         return self._turn
 
     def turn(self) -> int:
-        """Begin the next turn; returns its number."""
+        """Begin the next turn; returns its number. What was recalled before counts for the turn before."""
         if self.off_the_record:
             self._turn += 1
             return self._turn
+        self._engine.flush_usage()
         with self._engine.store.write() as transaction:
             self._turn = transaction.log_turn(self._scope, self.id, self._engine.now())
         return self._turn

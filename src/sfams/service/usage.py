@@ -5,22 +5,33 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 
 from sfams.core.record import RecordId
 from sfams.core.scope import Scope
+from sfams.core.traces import KEPT, SPACING
 from sfams.ports import Store, UsageDelta
 
 FLUSH_AT = 256
 """Distinct records with unwritten accesses after which the caller should flush."""
 _TURNS_REMEMBERED = 10_000
+_APART = timedelta(microseconds=SPACING)
 
 
 @dataclass(slots=True)
 class _Count:
     shown: int
     at: datetime
+    moments: list[datetime]
+    """Accesses that lie apart, the first of each time: what the trace is made of."""
+
+    def add(self, shown: int, moments: Iterable[datetime]) -> None:
+        self.shown += shown
+        for at in moments:
+            if all(abs(at - each) >= _APART for each in self.moments):
+                self.moments = sorted((*self.moments, at))[-KEPT:]
+            self.at = max(self.at, at)
 
 
 class UsageBuffer:
@@ -48,11 +59,10 @@ class UsageBuffer:
                     continue
                 known = counts.get(record_id)
                 if known is None:
-                    counts[record_id] = _Count(1, at)
+                    counts[record_id] = _Count(1, at, [at])
                     self._size += 1
                 else:
-                    known.shown += 1
-                    known.at = max(known.at, at)
+                    known.add(1, [at])
             return self._size >= FLUSH_AT
 
     def _first_in_turn(self, mark: tuple[Scope, str, RecordId]) -> bool:
@@ -85,7 +95,7 @@ class UsageBuffer:
             with store.write() as transaction:
                 for scope, counts in pending.items():
                     deltas = [
-                        UsageDelta(record_id, count.shown, 0, count.at)
+                        UsageDelta(record_id, count.shown, 0, count.at, tuple(count.moments))
                         for record_id, count in counts.items()
                     ]
                     transaction.add_usage(scope, deltas)
@@ -104,5 +114,4 @@ class UsageBuffer:
                         current[record_id] = count
                         self._size += 1
                     else:
-                        known.shown += count.shown
-                        known.at = max(known.at, count.at)
+                        known.add(count.shown, [*count.moments, count.at])

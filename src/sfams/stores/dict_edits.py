@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from sfams.core.moments import to_micros
 from sfams.core.plan import STEP_ARRAYS, ForgettingPlan, Steps
 from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Tier, Usage
+from sfams.core.traces import TurnUse, trace_of
 from sfams.ports import EmbeddingModel, Transition, UsageDelta
 from sfams.stores.dict_state import Row
 
@@ -18,6 +20,25 @@ from sfams.stores.dict_state import Row
 def says_the_same(one: MemoryRecord, other: MemoryRecord) -> bool:
     """Tell whether what is embedded of two records, text and speaker, is equal."""
     return (one.content, one.source.who) == (other.content, other.source.who)
+
+
+def learned(row: Row, turn: int) -> Row:
+    """Begin a new row's trace at the scope's present turn."""
+    record = row.record
+    trace = trace_of(record.usage, to_micros(record.created_at), turn)
+    return replace(row, trace=trace, learned=turn)
+
+
+def succeeding(row: Row, old: Row) -> Row:
+    """Hand on what a replaced row keeps: usage and trace, and what is staged while it says the same."""
+    same = says_the_same(row.record, old.record)
+    return replace(
+        row,
+        record=replace(row.record, usage=old.record.usage),
+        staged=old.staged if same else {},
+        trace=old.trace,
+        learned=old.learned,
+    )
 
 
 def with_usage(usage: Usage, delta: UsageDelta) -> Usage:
@@ -35,6 +56,15 @@ def with_usage(usage: Usage, delta: UsageDelta) -> Usage:
             last_used_at=max(usage.last_used_at or delta.at, delta.at),
         )
     return usage
+
+
+def with_access(row: Row, delta: UsageDelta, turn: int) -> Row:
+    """Add accesses to a row's counters and trace."""
+    use = TurnUse(turn, delta.shown, delta.used)
+    moments = map(to_micros, (*delta.moments, delta.at))
+    trace = row.trace.noted(use, moments, to_micros(row.record.created_at))
+    record = replace(row.record, usage=with_usage(row.record.usage, delta))
+    return replace(row, record=record, trace=trace)
 
 
 def with_setting(settings: Mapping[str, str], name: str, value: str | None) -> dict[str, str]:

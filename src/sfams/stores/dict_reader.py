@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 import numpy as np
 
-from sfams.core.columns import ARRAY_FIELDS, Columns
+from sfams.core.columns import ARRAY_FIELDS, Columns, Need, Needs, types_of
 from sfams.core.events import MemoryEvent
 from sfams.core.indexing import view_row
 from sfams.core.keywords import ColdPosting
@@ -28,11 +28,14 @@ from sfams.core.record import (
     Tier,
 )
 from sfams.core.scope import Scope
+from sfams.core.traces import Accesses, EntityTypes, TurnUses
 from sfams.core.view import Vector, ViewChanges
 from sfams.errors import StoreError
 from sfams.ports import EmbeddingModel, EntityCount, PastVersion, ScopeStats, Staging
 from sfams.stores.dict_state import Row, ScopeState, State, detached, tombstone
 from sfams.stores.matching import claim_key, folded, matches, sort_value
+
+_EPOCH_DAY = date(1970, 1, 1)
 
 
 class DictReader:
@@ -141,19 +144,27 @@ class DictReader:
         waiting.sort(key=lambda record: (record.created_at, record.id))
         return [detached(record) for record in waiting[:limit]]
 
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:
+    def columns(self, scope: Scope, now: datetime, needs: Needs = frozenset(), /) -> Columns:
         """Read the live records' columns, in id order; a twin that is not live counts as none."""
-        live = [row.record for row in self._rows(scope) if row.live]
+        state = self._scope(scope)
+        rows = [row for row in self._rows(scope) if row.live]
+        live = [row.record for row in rows]
         names = tuple(sorted({record.kind for record in live}))
         cells = [
-            _cells(record, self._scope(scope).rows, now) | {"kinds": names.index(record.kind)}
-            for record in live
+            _cells(record, state.rows, now) | {"kinds": names.index(record.kind)} for record in live
         ]
         values: dict[str, Any] = {
             name: np.array([each[name] for each in cells], element)
             for name, element in ARRAY_FIELDS.items()
         }
-        return Columns(ids=tuple(record.id for record in live), kind_names=names, **values)
+        return Columns(
+            ids=tuple(record.id for record in live),
+            kind_names=names,
+            active_days=np.array([(day - _EPOCH_DAY).days for day in sorted(state.days)], np.int64),
+            turns=state.logged,
+            **_on_demand(rows, needs),
+            **values,
+        )
 
     def changes(self, scope: Scope, after: int, /) -> ViewChanges:
         """Tell what changed after `after` (0: everything that is hot)."""
@@ -334,6 +345,20 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
 
 def _micros(moment: datetime | None, absent: int) -> int:
     return absent if moment is None else to_micros(moment)
+
+
+def _on_demand(rows: Sequence[Row], needs: Needs) -> dict[str, Any]:
+    """Pack what only some models need."""
+    traces = [row.trace for row in rows]
+    packed: dict[Need, Callable[[], tuple[str, object]]] = {
+        Need.ACCESSES: lambda: ("accesses", Accesses.of(traces)),
+        Need.TURNS: lambda: ("turn_uses", TurnUses.of(traces, [row.learned for row in rows])),
+        Need.ENTITIES: lambda: (
+            "entity_types",
+            EntityTypes.of([types_of(row.record) for row in rows]),
+        ),
+    }
+    return dict(packed[need]() for need in needs)
 
 
 def _cells(record: MemoryRecord, rows: Mapping[RecordId, Row], now: datetime) -> dict[str, float]:

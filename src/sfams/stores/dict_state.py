@@ -16,6 +16,7 @@ from sfams.core.plan import ForgettingPlan
 from sfams.core.receipts import ChainLink
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
+from sfams.core.traces import Trace
 from sfams.core.view import Vector
 from sfams.errors import ConflictError
 from sfams.ports import EmbeddingModel, PastVersion
@@ -27,7 +28,8 @@ _TOMBSTONE_KEY = b"sfams.stores.memory"  # nothing is kept on disk: a fixed key 
 class Row:
     """A record with its keywords and vector, and the `change_seq` that last touched it.
 
-    `model` names what made the vector; `staged` holds vectors laid aside for a reindex.
+    `model` names what made the vector; `staged` holds vectors laid aside for a reindex. `trace` is
+    what its accesses left, `learned` the scope's turn at which it came.
     """
 
     record: MemoryRecord
@@ -36,6 +38,8 @@ class Row:
     seq: int
     model: str = ""
     staged: Mapping[EmbeddingModel, Vector | None] = field(default_factory=dict)
+    trace: Trace = field(default_factory=Trace)
+    learned: int = 0
 
     @property
     def live(self) -> bool:
@@ -70,6 +74,7 @@ class ScopeState:
     ended: dict[str, datetime] = field(default_factory=dict)
     days: set[date] = field(default_factory=set)
     settings: dict[str, str] = field(default_factory=dict)
+    logged: int = 0
 
     def copy(self) -> ScopeState:
         """Copy the containers; what lies in them is immutable."""
@@ -86,6 +91,7 @@ class ScopeState:
             dict(self.ended),
             set(self.days),
             dict(self.settings),
+            self.logged,
         )
 
 

@@ -43,7 +43,15 @@ from sfams.ports import (
     UsageDelta,
 )
 from sfams.stores import dict_erasing as erasing
-from sfams.stores.dict_edits import adopted, moved, says_the_same, with_setting, with_usage
+from sfams.stores.dict_edits import (
+    adopted,
+    learned,
+    moved,
+    says_the_same,
+    succeeding,
+    with_access,
+    with_setting,
+)
 from sfams.stores.dict_reader import DictReader
 from sfams.stores.dict_state import Row, ScopeState, State, check_unique, detached, own_vector
 
@@ -76,7 +84,7 @@ class DictTransaction(DictReader):
                 if entry.record.id in own.rows:
                     message = f"record {entry.record.id} is there already"
                     raise ConflictError(message, id=entry.record.id)
-                own.rows[entry.record.id] = self._row(entry, own.seq)
+                own.rows[entry.record.id] = learned(self._row(entry, own.seq), own.logged)
                 own.gone.pop(entry.record.id, None)
                 own.days.add(utc_day(entry.record.created_at))
             check_unique(own)
@@ -93,7 +101,7 @@ class DictTransaction(DictReader):
                     raise NotFoundError(message, id=entry.record.id)
                 if old.record.content != entry.record.content:
                     _keep_version(own, old.record, entry.record.updated_at)
-                own.rows[entry.record.id] = _succeeding(self._row(entry, own.seq), old)
+                own.rows[entry.record.id] = succeeding(self._row(entry, own.seq), old)
             check_unique(own)
 
     def _row(self, entry: Entry, seq: int) -> Row:
@@ -210,10 +218,9 @@ class DictTransaction(DictReader):
         """Add accesses; unknown ids are ignored, and neither `version` nor `change_seq` moves."""
         own = self._own(scope)
         for delta in deltas:
-            if delta.id in own.rows:
-                row = own.rows[delta.id]
-                usage = with_usage(row.record.usage, delta)
-                own.rows[delta.id] = replace(row, record=replace(row.record, usage=usage))
+            row = own.rows.get(delta.id)
+            if row is not None:
+                own.rows[delta.id] = with_access(row, delta, own.logged)
 
     def append(self, scope: Scope, events: Sequence[MemoryEvent], /) -> None:
         """Add to the log, numbered from 1."""
@@ -244,6 +251,7 @@ class DictTransaction(DictReader):
         """Count one more turn of a session; returns its number, from 1."""
         own = self._own(scope)
         own.turns[session] = own.turns.get(session, 0) + 1
+        own.logged += 1
         own.days.add(utc_day(at))
         return own.turns[session]
 
@@ -280,13 +288,6 @@ def _by_scope(entries: Iterable[Entry]) -> dict[Scope, list[Entry]]:
     for entry in entries:
         batches.setdefault(entry.record.scope, []).append(entry)
     return batches
-
-
-def _succeeding(row: Row, old: Row) -> Row:
-    """Hand on what a replaced row keeps: its usage, and what is staged while it says the same."""
-    same = says_the_same(row.record, old.record)
-    record = replace(row.record, usage=old.record.usage)
-    return replace(row, record=record, staged=old.staged if same else {})
 
 
 def _keep_version(own: ScopeState, record: MemoryRecord, until: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,6 +33,7 @@ from sfams.core.record import (
     Validity,
 )
 from sfams.core.scope import Scope
+from sfams.core.traces import Trace, TurnUse
 from sfams.core.view import Vector
 from sfams.errors import StoreError
 from sfams.stores.matching import claim_key
@@ -311,6 +313,47 @@ def decode_terms(data: bytes | None) -> Terms:
     data = data or b""
     size = len(data) // 10
     return Terms(np.frombuffer(data, "<u8", size), np.frombuffer(data, "<u2", size, 8 * size))
+
+
+# ── Traces ────────────────────────────────────────────────────────────────────────────────────────
+
+_RING_HEAD = struct.Struct("<qd")
+_TURN_USE = struct.Struct("<iHH")
+RING_WORDS, TURN_BYTES = _RING_HEAD.size // 8, _TURN_USE.size
+TURN_USE = np.dtype([("turn", "<i4"), ("shown", "<u2"), ("used", "<u2")])
+
+
+def encode_ring(trace: Trace) -> bytes | None:
+    """Write spaced accesses: how many there were (int64), stability (float64), moments (int64)."""
+    if not trace.count:
+        return None
+    head = _RING_HEAD.pack(trace.count, trace.stability)
+    return head + struct.pack(f"<{len(trace.moments)}q", *trace.moments)
+
+
+def encode_turns(trace: Trace) -> bytes | None:
+    """Write use by turn: turn (int32), shown and used (uint16)."""
+    return b"".join(_TURN_USE.pack(*each) for each in trace.turns) or None
+
+
+def decode_trace(ring: bytes | None, turns: bytes | None) -> Trace:
+    """Read a trace; what was never written is empty.
+
+    Raises:
+        TypeError: It has been damaged.
+    """
+    if ring is not None and (len(ring) % 8 or len(ring) <= _RING_HEAD.size):
+        message = f"not a trace but {len(ring)} bytes"
+        raise TypeError(message)
+    if turns is not None and len(turns) % TURN_BYTES:
+        message = f"not a trace but {len(turns)} bytes"
+        raise TypeError(message)
+    uses = tuple(TurnUse(*cells) for cells in _TURN_USE.iter_unpack(turns or b""))
+    if not ring:
+        return Trace(turns=uses)
+    count, stability = _RING_HEAD.unpack_from(ring)
+    moments = struct.unpack(f"<{len(ring) // 8 - RING_WORDS}q", ring[_RING_HEAD.size :])
+    return Trace(count, stability, moments, uses)
 
 
 # ── Events ────────────────────────────────────────────────────────────────────────────────────────

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfams.core.columns import ARRAY_FIELDS, Columns
+from sfams.core.columns import ARRAY_FIELDS, Columns, Need
 from sfams.core.events import MemoryEvent
 from sfams.core.keywords import Terms
 from sfams.core.query import Filter, Order, Page
 from sfams.core.record import MemoryRecord, Relation
 from sfams.core.scope import Scope
+from sfams.core.traces import Ragged
 from sfams.core.view import Vector, ViewRow
 from sfams.ports import Reader
 from sfams.testing.builders import MODELS
@@ -45,6 +48,27 @@ def plain_columns(columns: Columns) -> dict[str, list[object]]:
     lists = {name: getattr(columns, name).tolist() for name in ARRAY_FIELDS}
     lists["kinds"] = [columns.kind_names[code] for code in columns.kinds]
     return {"ids": list(columns.ids), **lists}
+
+
+def plain_traces(columns: Columns) -> dict[str, object]:
+    """Turn what models need besides the plain columns into values, the scope's own among them."""
+    spaced, uses, types = columns.spaced(), columns.by_turn(), columns.named()
+    return {
+        "active days": columns.active_days.tolist(),
+        "turns": columns.turns,
+        "count": spaced.count.tolist(),
+        "stability": spaced.stability.tolist(),
+        "moments": _lists(spaced.moments),
+        "learned": uses.learned.tolist(),
+        "by turn": _lists(uses.turns, uses.turns.values, uses.shown, uses.used),
+        "types": [sorted(types.sets[code]) for code in types.codes],
+    }
+
+
+def _lists(lists: Ragged, *values: NDArray[np.int64]) -> list[list[object]]:
+    cells = list(zip(*(each.tolist() for each in values or (lists.values,)), strict=True))
+    ends = lists.starts.tolist()
+    return [list(cells[start:end]) for start, end in pairwise(ends)]
 
 
 def plain_record(record: MemoryRecord) -> dict[str, object]:
@@ -82,6 +106,7 @@ def snapshot(reader: Reader, scope: Scope, now: datetime) -> Snapshot:
         **_lookups(reader, scope, records),
         **_feed(reader, scope),
         "columns": plain_columns(reader.columns(scope, now)),
+        "traces": plain_traces(reader.columns(scope, now, frozenset(Need))),
         "history": [plain_event(event) for event in reader.history(scope, (), limit=10**6)],
         "plans": [(name, reader.plan(scope, name)) for name in reader.plans(scope, 10**6)],
         "days": list(reader.active_days(scope)),

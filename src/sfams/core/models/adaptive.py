@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from sfams.core import fitted
-from sfams.core.columns import Columns, Floats
+from sfams.core.columns import Columns, Floats, Needs
 from sfams.core.models.signals import ageing, check, days_since, unit
 from sfams.core.moments import to_micros
 from sfams.core.record import JsonValue
@@ -60,6 +60,11 @@ class Adaptive:
     def name(self) -> str:
         """The name in saved policies."""
         return "adaptive"
+
+    @property
+    def needs(self) -> Needs:
+        """Plain columns are enough."""
+        return frozenset()
 
     def parameters(self) -> dict[str, JsonValue]:
         """All weights and caps by name."""

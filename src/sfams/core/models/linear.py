@@ -9,8 +9,17 @@ from typing import Literal
 
 import numpy as np
 
-from sfams.core.columns import Columns, Floats, Ints
-from sfams.core.models.signals import ageing, check, days_since, last_touched, unit
+from sfams.core.columns import Columns, Floats, Ints, Needs
+from sfams.core.models.signals import (
+    CLOCKS,
+    Clock,
+    ageing,
+    check,
+    check_choice,
+    elapsed,
+    last_touched,
+    unit,
+)
 from sfams.core.moments import to_micros
 from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
@@ -32,8 +41,9 @@ class Linear:
       `max(0, 1 - d / recency_days)` when "linear", `0.5 ** (d / recency_days)` when "half_life".
     - A, age: `min(1, d / age_horizon_days)` for kinds that age (`sfams.core.record.ages`), else 0.
 
-    Moments after `now` count as `now`. With `whole_days` a day that is not over does not count. The
-    defaults are the plain default of this release: importance weighs most, recency halves every 30
+    Moments after `now` count as `now`. Days are those of the calendar, or with `clock` "active" only
+    those on which something was said in the scope, so that silent weeks age nothing. With `whole_days`
+    a day that is not over does not count. By default importance weighs most, recency halves every 30
     days, showings alone are worth at most 0.15, and half a year of age costs a twentieth.
 
     Raises:
@@ -52,6 +62,7 @@ class Linear:
     log_frequency: bool = False
     age_horizon_days: float = 180.0
     whole_days: bool = False
+    clock: Clock = "wall"
 
     def __post_init__(self) -> None:
         """Check every parameter, so that no score can be anything but finite."""
@@ -63,9 +74,8 @@ class Linear:
         if self.alpha + self.beta + self.gamma > 1.0 + 1e-9:
             message = "alpha + beta + gamma: must be 1 or less, so that scores lie in 0..1"
             raise InvalidPolicyError(message, field="alpha")
-        if self.recency not in {"linear", "half_life"}:
-            message = f"recency: {self.recency!r} is not linear or half_life"
-            raise InvalidPolicyError(message, field="recency")
+        check_choice("recency", self.recency, ("linear", "half_life"))
+        check_choice("clock", self.clock, CLOCKS)
         for name in ("log_frequency", "whole_days"):
             if not isinstance(getattr(self, name), bool):
                 message = f"{name}: must be true or false"
@@ -76,26 +86,31 @@ class Linear:
         """The name in saved policies."""
         return "linear"
 
+    @property
+    def needs(self) -> Needs:
+        """Plain columns are enough."""
+        return frozenset()
+
     def parameters(self) -> dict[str, JsonValue]:
         """All weights and windows by name."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def score(self, columns: Columns, now: datetime) -> Scores:
         """Score every row; see the class for the formula."""
-        present = to_micros(now)
-        last = last_touched(columns)
+        last = self._days(columns, last_touched(columns), now)
         parts = {
             "importance": self.alpha * unit(columns.importance),
-            "recency": self.gamma * self._recency(self._days(last, present)),
+            "recency": self.gamma * self._recency(last),
             "frequency": self.beta * self._frequency(columns),
         }
         if self.delta:
-            age = np.minimum(self._days(columns.created_at, present) / self.age_horizon_days, 1.0)
+            days = self._days(columns, columns.created_at, now)
+            age = np.minimum(days / self.age_horizon_days, 1.0)
             parts["age"] = -self.delta * np.where(ageing(columns), age, 0.0)
-        return finished(parts, columns.expires_at <= present)
+        return finished(parts, columns.expires_at <= to_micros(now))
 
-    def _days(self, moments: Ints, present: int) -> Floats:
-        days = days_since(moments, present)
+    def _days(self, columns: Columns, moments: Ints, now: datetime) -> Floats:
+        days = elapsed(columns, moments, now, self.clock)
         return np.floor(days) if self.whole_days else days
 
     def _recency(self, days: Floats) -> Floats:

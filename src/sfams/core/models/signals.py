@@ -4,23 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeGuard, TypeVar
+from datetime import datetime
+from typing import Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 
 from sfams.core.columns import Bools, Columns, Floats, Ints
+from sfams.core.moments import to_micros
 from sfams.core.record import JsonValue, ages
 from sfams.errors import InvalidPolicyError
 
 Model = TypeVar("Model")
 
+Clock = Literal["wall", "active"]
+"""By which days time passes: all of them, or only those on which something was said in the scope."""
+CLOCKS = ("wall", "active")
+
 DAY = 86_400_000_000  # microseconds
+_HALF_SURE = 3.0
 _EARLIEST = -62_135_596_800_000_000  # year 1: what lies before it is read as year 1
 
 
 def days_since(moments: Ints, present: int) -> Floats:
     """Count the days from moments to the present; what lies in the future counts as now."""
     return (present - np.clip(moments, min(_EARLIEST, present), present)) / DAY
+
+
+def elapsed(columns: Columns, moments: Ints, now: datetime, clock: Clock) -> Floats:
+    """Count the days from moments to now, by the calendar or by the scope's active days alone."""
+    if clock == "active":
+        return columns.active_since(moments, now).astype(np.float64)
+    return days_since(moments, to_micros(now))
+
+
+def settled(columns: Columns, days: Floats, longest: float) -> Floats:
+    """Let time stop after so many days for kinds that do not age; days are by row."""
+    return np.where(ageing(columns), days, np.minimum(days, longest))
+
+
+def confirmed(columns: Columns) -> Floats:
+    """Give how surely a memory is of use, 0 to 1, from its confirmed uses: `u / (u + 3)`."""
+    used = np.maximum(columns.used_count, 0).astype(np.float64)
+    return used / (used + _HALF_SURE)
 
 
 def last_touched(columns: Columns) -> Ints:
@@ -48,6 +73,19 @@ def check(name: str, value: object, *, low: float, high: float) -> None:
     """Refuse a parameter that is no number of a range."""
     if not is_number(value) or not low <= value <= high:
         message = f"{name}: must be a number in {low:g}..{high:g}, got {value!r}"
+        raise InvalidPolicyError(message, field=name)
+
+
+def check_range(model: object, low: float, high: float, *names: str) -> None:
+    """Refuse parameters of a model that are no numbers of a range."""
+    for name in names:
+        check(name, getattr(model, name), low=low, high=high)
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of a few words."""
+    if value not in choices:
+        message = f"{name}: {value!r} is not {' or '.join(choices)}"
         raise InvalidPolicyError(message, field=name)
 
 

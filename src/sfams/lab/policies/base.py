@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from sfams.core.columns import Columns, Floats
+from sfams.core.columns import Columns, Floats, Needs
 from sfams.core.record import JsonValue, RecordId
 from sfams.core.retention import RetentionModel, Scores
 
@@ -63,6 +63,11 @@ class Baseline:
     def window(self) -> float:
         """None: a baseline ranks everything by its value."""
         return 0.0
+
+    @property
+    def needs(self) -> Needs:
+        """None: what a baseline keeps besides, it keeps itself."""
+        return frozenset()
 
     def parameters(self) -> dict[str, JsonValue]:
         """Give nothing: a baseline is not built again from a saved plan."""

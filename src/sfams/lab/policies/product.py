@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, Needs
 from sfams.core.record import JsonValue, RecordId
 from sfams.core.retention import RetentionModel, Scores
 from sfams.lab.policies.base import Arrival
@@ -37,6 +37,11 @@ class Product:
     def name(self) -> str:
         """The name in tables."""
         return self._name
+
+    @property
+    def needs(self) -> Needs:
+        """The model's."""
+        return self._model.needs
 
     def parameters(self) -> dict[str, JsonValue]:
         """The model's."""

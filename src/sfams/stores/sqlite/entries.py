@@ -8,6 +8,7 @@ import apsw
 
 from sfams.core.moments import to_micros
 from sfams.core.record import MemoryRecord, Status, Tier, Usage
+from sfams.core.traces import trace_of
 from sfams.core.view import Vector
 from sfams.ports import META_MODEL, Entry
 from sfams.stores.matching import folded
@@ -16,7 +17,9 @@ from sfams.stores.rows import (
     RECORD_COLUMNS,
     Cell,
     encode_record,
+    encode_ring,
     encode_terms,
+    encode_turns,
     encode_usage,
     encode_vector,
     to_json,
@@ -28,7 +31,11 @@ from sfams.stores.sqlite.statements import QUERIES
 _COLUMNS = (*RECORD_COLUMNS, *CLAIM_KEY_COLUMNS)
 _MARKS = ", ".join("?" * (len(_COLUMNS) + 3))
 _NAMES = ", ".join(_COLUMNS)
-_INSERT = f"INSERT INTO record (number, scope, change_seq, {_NAMES}) VALUES ({_MARKS})"  # noqa: S608  own names
+_TURN = "(SELECT turns FROM scope WHERE number = ?2)"
+_INSERT = (
+    f"INSERT INTO record (number, scope, change_seq, {_NAMES}, learned_turn)"  # noqa: S608  own names
+    f" VALUES ({_MARKS}, {_TURN})"
+)
 _SET = ", ".join(f"{name} = ?" for name in _COLUMNS)
 _REPLACE = f"UPDATE record SET change_seq = ?, {_SET} WHERE number = ?"  # noqa: S608  own names
 
@@ -57,11 +64,17 @@ class EntryWriter:
         self._many(
             "usage_set",
             (
-                (number, *encode_usage(entry.record.usage))
+                (number, *encode_usage(entry.record.usage), *self._trace(entry.record))
                 for number, entry in numbered
                 if entry.record.usage != Usage()
             ),
         )
+
+    def _trace(self, record: MemoryRecord) -> tuple[Cell, Cell]:
+        """Begin a record's trace with the usage that it brings."""
+        turn = self._connection.execute(QUERIES["scope_turns"], (self._scope,)).get
+        trace = trace_of(record.usage, to_micros(record.created_at), turn)
+        return encode_ring(trace), encode_turns(trace)
 
     def replace(self, numbered: Numbered) -> None:
         """Write changed entries over the old ones."""

@@ -108,7 +108,12 @@ WHERE scope = ?1 AND NOT (
     AND created_at BETWEEN ?2 AND ?3 AND recorded_at BETWEEN ?2 AND ?3
     AND updated_at BETWEEN ?2 AND ?3 AND coalesce(expires_at, 0) BETWEEN ?2 AND ?3
     AND coalesce(grace_until, 0) BETWEEN ?2 AND ?3 AND coalesce(valid_from, 0) BETWEEN ?2 AND ?3
-    AND coalesce(valid_to, 0) BETWEEN ?2 AND ?3
+    AND coalesce(valid_to, 0) BETWEEN ?2 AND ?3 AND typeof(learned_turn) = 'integer'
+    AND NOT EXISTS (
+        SELECT 1 FROM usage WHERE usage.record = record.number AND (
+            length(access_ring) % 8 <> 0 OR length(access_ring) < 24 OR length(model_state) % 8 <> 0
+        )
+    )
 ) ORDER BY id;
 
 -- name: entities_of
@@ -269,23 +274,49 @@ SELECT record.id, record.version, record.kind, record.importance, record.salienc
     octet_length(record.content), iif(record.tier = 'cold', coalesce(record.cold_since, record.updated_at), ?2), record.twin, coalesce(record.twin_similarity, 0.0),
     record.pinned + 2 * (record.held AND coalesce(record.hold_until > ?4, 1))
         + 4 * (record.tier = 'cold') + 8 * (record.sensitivity <> 'normal')
+    /* on demand */
 FROM record LEFT JOIN usage ON usage.record = record.number
 WHERE record.scope = ?1 AND record.status = 'live' ORDER BY record.id;
+
+-- name: columns_accesses
+, coalesce(usage.access_ring, x'');
+
+-- name: columns_turns
+, record.learned_turn, coalesce(usage.model_state, x'');
+
+-- name: columns_entities
+, (SELECT json_group_array(DISTINCT type) FROM entity WHERE entity.record = record.number AND type <> '');
 
 
 -- ── Use, sessions, activity ──────────────────────────────────────────────────────────────────────
 
 -- name: usage_set
-INSERT INTO usage (record, access_count, last_accessed_at, used_count, last_used_at) VALUES (?1, ?2, ?3, ?4, ?5);
+INSERT INTO usage (record, access_count, last_accessed_at, used_count, last_used_at, access_ring, model_state)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: usage_add
-INSERT INTO usage (record, access_count, last_accessed_at, used_count, last_used_at)
-SELECT number, ?3, ?4, ?5, ?6 FROM record WHERE scope = ?1 AND id = ?2
+INSERT INTO usage (record, access_count, last_accessed_at, used_count, last_used_at, access_ring, model_state)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT (record) DO UPDATE SET
     access_count = access_count + excluded.access_count,
     used_count = used_count + excluded.used_count,
+    access_ring = excluded.access_ring,
+    model_state = excluded.model_state,
     last_accessed_at = coalesce(max(last_accessed_at, excluded.last_accessed_at), last_accessed_at, excluded.last_accessed_at),
     last_used_at = coalesce(max(last_used_at, excluded.last_used_at), last_used_at, excluded.last_used_at);
+
+-- name: usage_of
+SELECT record.id, record.number, record.created_at, record.learned_turn,
+    coalesce(usage.access_count, 0), usage.last_accessed_at, coalesce(usage.used_count, 0), usage.last_used_at,
+    usage.access_ring, usage.model_state
+FROM record LEFT JOIN usage ON usage.record = record.number
+WHERE record.scope = ?1 AND record.id IN (SELECT value FROM json_each(?2));
+
+-- name: scope_turns
+SELECT turns FROM scope WHERE number = ?1;
+
+-- name: scope_turn_log
+UPDATE scope SET turns = turns + 1 WHERE number = ?1;
 
 -- name: turns
 SELECT turns FROM session WHERE scope = ?1 AND name = ?2;
@@ -539,6 +570,7 @@ UPDATE record SET
     salience = iif(typeof(salience) = 'real' AND salience BETWEEN 0 AND 1, salience, 0.5),
     version = iif(typeof(version) = 'integer', version, 1) + 1,
     turn = iif(typeof(turn) = 'integer', turn, NULL),
+    learned_turn = iif(typeof(learned_turn) = 'integer', learned_turn, 0),
     twin_similarity = iif(typeof(twin_similarity) = 'real', twin_similarity, NULL),
     twin = iif(typeof(twin_similarity) = 'real', twin, NULL),
     pinned = iif(typeof(pinned) = 'integer', pinned, 1),
@@ -547,6 +579,11 @@ UPDATE record SET
     cold_since = iif(typeof(cold_since) = 'integer' AND cold_since BETWEEN ?2 AND ?3, cold_since, NULL),
     change_seq = ?5
 WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?4)) AND typeof(content) = 'text';
+
+-- name: repair_traces
+UPDATE usage SET access_ring = NULL, model_state = NULL
+WHERE record IN (SELECT number FROM record WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?2)))
+    AND (length(access_ring) % 8 <> 0 OR length(access_ring) < 24 OR length(model_state) % 8 <> 0);
 
 -- name: repair_content
 UPDATE record SET content_hash = ?2, embedding = 'pending', version = version + 1, change_seq = ?3

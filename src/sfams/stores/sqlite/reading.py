@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 
 import apsw
 
-from sfams.core.columns import Columns
+from sfams.core.columns import Columns, Needs
 from sfams.core.events import MemoryEvent
 from sfams.core.keywords import ColdPosting
 from sfams.core.moments import to_micros
@@ -32,7 +32,7 @@ from sfams.stores.rows import (
     scope_to_path,
     to_json,
 )
-from sfams.stores.sqlite import records, reindexing, viewing
+from sfams.stores.sqlite import columns, records, reindexing, viewing
 from sfams.stores.sqlite.plans import Plans
 from sfams.stores.sqlite.schema import TOMBSTONE_KEY
 from sfams.stores.sqlite.statements import QUERIES
@@ -149,9 +149,9 @@ class SqliteReader:
 
     # ── The view and the policy's columns ─────────────────────────────────────────────────────────
 
-    def columns(self, scope: Scope, now: datetime, /) -> Columns:
+    def columns(self, scope: Scope, now: datetime, needs: Needs = frozenset(), /) -> Columns:
         """Read the live records' columns, in id order; a twin that is not live counts as none."""
-        return viewing.columns(self._connection, self._number(scope), now)
+        return columns.read(self._connection, self._number(scope), now, needs)
 
     def changes(self, scope: Scope, after: int, /) -> ViewChanges:
         """Tell what changed after `after` (0: everything that is hot)."""

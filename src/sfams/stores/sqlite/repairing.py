@@ -65,6 +65,7 @@ class _Bench:
     def read_anew(self, ids: Sequence[RecordId]) -> bool:
         """Give unreadable cells a value: a dead row must not keep its whole scope from being read."""
         self._run("repair_cells", YEAR_1, YEAR_9999, to_json(ids), self._seq)
+        self._run("repair_traces", to_json(ids))
         return not set(ids) & set(unreadable_ids(self._connection, self._number))
 
     def index(self, ids: Sequence[RecordId]) -> bool:

@@ -16,7 +16,7 @@ from sfams.core.view import Vector
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Adoption, EmbeddingModel, Entry, PastVersion, Staged, Transition, UsageDelta
 from sfams.stores.rows import Cells, encode_event, encode_link, micros, scope_to_path, to_json
-from sfams.stores.sqlite import postings, reindexing
+from sfams.stores.sqlite import postings, reindexing, usage
 from sfams.stores.sqlite.entries import EntryWriter
 from sfams.stores.sqlite.erasing import Eraser
 from sfams.stores.sqlite.faults import naming_clash
@@ -166,8 +166,7 @@ class SqliteTransaction(SqliteReader):
 
     def add_usage(self, scope: Scope, deltas: Sequence[UsageDelta], /) -> None:
         """Add accesses; unknown ids are ignored, and neither `version` nor `change_seq` moves."""
-        number = self._own(scope)
-        self._many("usage_add", ((number, each.id, *_accesses(each)) for each in deltas))
+        usage.add(self._connection, self._own(scope), deltas)
 
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
         """Remove every trace of records and leave tombstones."""
@@ -210,6 +209,7 @@ class SqliteTransaction(SqliteReader):
         """Count one more turn of a session; returns its number, from 1."""
         number = self._own(scope)
         self._value("active_day_add", number, day_number(at))
+        self._value("scope_turn_log", number)
         turn: int = self._value("turn_log", number, session, to_micros(at))
         return turn
 
@@ -267,14 +267,3 @@ def _standing(change: Transition) -> Cells:
 
 def _validity(truth: Validity) -> Cells:
     return micros(truth.valid_from), micros(truth.valid_to), truth.superseded_by
-
-
-def _accesses(delta: UsageDelta) -> Cells:
-    """Write counts and last moments; each kind of access has its own last moment."""
-    at = to_micros(delta.at)
-    return (
-        delta.shown,
-        at if delta.shown else None,
-        delta.used,
-        at if delta.used else None,
-    )

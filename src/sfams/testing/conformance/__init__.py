@@ -16,6 +16,7 @@ from sfams.testing.conformance.settings import SettingPromises
 from sfams.testing.conformance.sharing import SharingPromises
 from sfams.testing.conformance.standing import StandingPromises
 from sfams.testing.conformance.tombstones import TombstonePromises
+from sfams.testing.conformance.traces import TracePromises
 from sfams.testing.conformance.uniqueness import UniquenessPromises
 from sfams.testing.conformance.usage import UsagePromises
 
@@ -29,6 +30,7 @@ class StoreConformance(
     UniquenessPromises,
     ChangePromises,
     UsagePromises,
+    TracePromises,
     FindingPromises,
     PagingPromises,
     LookupPromises,
