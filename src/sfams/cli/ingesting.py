@@ -96,17 +96,21 @@ def _remember_all(run: Run, memory: Memory, drafts: Sequence[Draft]) -> list[Rem
 def _report(run: Run, read: Sequence[_Read], results: Sequence[RememberResult]) -> None:
     outcomes = Counter(result.outcome for result in results)
     skipped = [(each.name, item) for each in read for item in each.log.skipped]
-    warnings = list(dict.fromkeys(text for r in results if r.stored for text in r.warnings))
-    if outcomes[Outcome.REFUSED]:
-        warnings.append(f"{outcomes[Outcome.REFUSED]} not stored: {ERASED}")
+    # What was erased is refused under the id of what was erased, what a rule refuses under none.
+    refused = [each for each in results if each.outcome is Outcome.REFUSED]
+    erased = sum(bool(each.id) for each in refused)
+    told = [each for each in results if each.stored or not each.id]
+    warnings = list(dict.fromkeys(text for each in told for text in each.warnings))
+    if erased:
+        warnings.append(f"{erased} not stored: {ERASED}")
     counts = {
         "added": sum(each.stored for each in results) - outcomes[Outcome.DUPLICATE],
         "known": outcomes[Outcome.DUPLICATE],
         "superseded": sum(len(result.superseded) for result in results),
         "outdated": outcomes[Outcome.OUTDATED],
-        "refused": outcomes[Outcome.REFUSED],
+        "refused": len(refused) - erased,
         "skipped": len(skipped),
-        "erased": outcomes[Outcome.REFUSED],
+        "erased": erased,
     }
     document = {
         **counts,

@@ -56,9 +56,14 @@ def parse_kind(value: str) -> str:
     return kind
 
 
+def base_of(kind: str) -> str:
+    """Give the kind that a refinement refines; a kind that is none is its own."""
+    return kind.partition(":")[0]
+
+
 def ages(kind: str) -> bool:
     """Tell whether age counts against a memory of this kind (an own refinement follows its base)."""
-    return kind.partition(":")[0] in AGING_KINDS
+    return base_of(kind) in AGING_KINDS
 
 
 class Status(StrEnum):

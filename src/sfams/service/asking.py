@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from sfams.core.events import Actor, EventType, MemoryEvent
-from sfams.core.plan import ACTIONS, REASONS, Action, ForgettingPlan, Reason, Steps
+from sfams.core.plan import ACTIONS, NO_GROUP, REASONS, Action, ForgettingPlan, Reason, Steps
 from sfams.core.query import Filter, Order, Page
 from sfams.core.record import MemoryRecord, RecordId
 from sfams.core.requests import Request, RequestKind, Topic, parse_request, says
@@ -159,4 +159,5 @@ def _steps(records: Sequence[MemoryRecord]) -> Steps:
         reasons=np.full(count, REASONS.index(Reason.ASKED), np.int8),
         scores=np.zeros(count),
         tokens=np.array([record.tokens for record in records], np.int64),
+        groups=np.full(count, NO_GROUP, np.int32),
     )

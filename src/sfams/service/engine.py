@@ -18,6 +18,7 @@ from sfams.core.sensitivity import SensitiveRule
 from sfams.errors import StoreUnavailableError
 from sfams.ports import Clock, Embedder, IdSource, Listener, Store, Summarizer
 from sfams.service.background import Background, Waiting
+from sfams.service.board import Board
 from sfams.service.silence import Silence
 from sfams.service.usage import UsageBuffer
 from sfams.service.views import ViewCache
@@ -60,6 +61,9 @@ class Engine:
     usage: UsageBuffer = field(default_factory=UsageBuffer)
     background: Background = field(default_factory=Background)
     waiting: Waiting = field(default_factory=Waiting)
+    board: Board = field(default_factory=Board)
+    automatic: bool = True
+    """Whether the policy's triggers may run by themselves."""
     silence: Silence = field(default_factory=Silence)
     rebuild: Rebuild | None = None
     """Makes summaries anew, without what was erased; called in the background."""

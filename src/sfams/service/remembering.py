@@ -131,7 +131,9 @@ def _remember_chunk(
         results = [admitter.take(item, twin_cosine) for item in items]
         events = admitter.finish()
         new = (each.stored and each.outcome is not Outcome.DUPLICATE for each in results)
-        remember_style(transaction, scope, compress(heard, new))
+        fresh = [*new]
+        remember_style(transaction, scope, compress(heard, fresh))
+    engine.board.added(scope, (item.record for item in compress(items, fresh)))
     engine.tell(scope, events)
     return results
 

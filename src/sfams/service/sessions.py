@@ -7,6 +7,7 @@ from typing import Self
 from sfams.core.scope import Scope
 from sfams.core.text import is_blank
 from sfams.errors import InvalidInputError
+from sfams.service import triggers
 from sfams.service.engine import Engine
 
 MAX_SESSION_LENGTH = 256
@@ -55,6 +56,8 @@ class Session:
         self._engine.flush_usage()
         with self._engine.store.write() as transaction:
             self._turn = transaction.log_turn(self._scope, self.id, self._engine.now())
+        self._engine.board.turned(self._scope)
+        triggers.consider(self._engine, self._scope)
         return self._turn
 
     def end(self) -> None:
@@ -64,6 +67,7 @@ class Session:
             return
         with self._engine.store.write() as transaction:
             transaction.end_session(self._scope, self.id, self._engine.now())
+        triggers.consider(self._engine, self._scope, session_over=True)
 
     def __enter__(self) -> Self:
         """Use the session in a `with` block."""

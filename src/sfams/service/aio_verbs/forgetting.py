@@ -15,6 +15,7 @@ from sfams.service.aio_verbs.base import AsyncVerbs
 from sfams.service.results import (
     SummaryReport,
 )
+from sfams.service.triggers import Maintenance
 
 
 class AsyncForgettingVerbs(AsyncVerbs):
@@ -47,6 +48,10 @@ class AsyncForgettingVerbs(AsyncVerbs):
         """Carry a plan out. What changed or was used since is skipped and reported."""
         call = partial(self._memory.forget, plan, override_blast_radius=override_blast_radius)
         return await self._threads.write(call)
+
+    async def maintain(self) -> Maintenance:
+        """Do now what the policy in force would do by itself: plan, carry out, digest what is over."""
+        return await self._threads.write(self._memory.maintain)
 
     async def pending_plans(self) -> Sequence[ForgettingPlan]:
         """List the plans that wait for a person's approval, oldest first."""

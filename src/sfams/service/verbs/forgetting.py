@@ -10,6 +10,7 @@ from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.record import MemoryRecord, PlanId
 from sfams.core.selecting import FilterFields
+from sfams.errors import ConflictError
 from sfams.service import (
     asking,
     digests,
@@ -19,10 +20,12 @@ from sfams.service import (
     restoring,
     reviewing,
     summaries,
+    triggers,
 )
 from sfams.service.results import (
     SummaryReport,
 )
+from sfams.service.triggers import Maintenance
 from sfams.service.verbs.base import Verbs, many, plan_id_of
 
 
@@ -68,6 +71,18 @@ class ForgettingVerbs(Verbs):
         return forgetting.apply(
             self._engine, self.scope, plan_id_of(plan), override_blast_radius=override_blast_radius
         )
+
+    def maintain(self) -> Maintenance:
+        """Do now what the policy in force would do by itself: plan, carry out, digest what is over.
+
+        Raises:
+            ConflictError: Another process is at it.
+        """
+        done = triggers.run(self._engine, self.scope)
+        if done is None:
+            message = f"another process maintains {self.scope}; try again in a moment"
+            raise ConflictError(message)
+        return done
 
     def pending_plans(self) -> Sequence[ForgettingPlan]:
         """List the plans that wait for a person's approval, oldest first."""

@@ -17,6 +17,7 @@ from sfams.service import (
     remembering,
     screening,
     superseding,
+    triggers,
     updating,
 )
 from sfams.service.results import (
@@ -45,7 +46,7 @@ class RememberingVerbs(Verbs):
             ConflictError: `supersedes` names a record that is not live.
         """
         result = self.remember_many([make_draft(content, fields)], wait=wait)[0]
-        if result.outcome is Outcome.REFUSED:
+        if result.outcome is Outcome.REFUSED and not result.id:  # by a rule, not by an erasure
             raise SensitiveContentError(*result.warnings, field="content")
         return result
 
@@ -69,6 +70,8 @@ class RememberingVerbs(Verbs):
             pending.follow_up(self._engine, self.scope, [each for each in results if each.stored])
         else:
             self._engine.background.submit(partial(pending.catch_up, self._engine, self.scope))
+        if any(each.stored for each in results):
+            triggers.consider(self._engine, self.scope)
         return results
 
     def embed_pending(self, *, progress: Progress | None = None) -> int:
