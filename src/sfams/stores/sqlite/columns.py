@@ -28,7 +28,7 @@ from sfams.stores.rows import RING_WORDS, TURN_BYTES, TURN_USE
 from sfams.stores.sqlite.statements import QUERIES
 from sfams.stores.sqlite.viewing import damaged
 
-_CHUNK = 1000
+_CHUNK = 500  # below the threshold at which Python looks for garbage
 
 _SELECTED = (
     "versions",
