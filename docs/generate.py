@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,12 @@ from sfams.cli.exits import EXIT_CODES, UNEXPECTED
 from sfams.cli.forgetting import Taking
 from sfams.core import checks, cues, draft, fitted, importance, lexical, text, weights
 from sfams.core.models import linear
+from sfams.core.models.activation import Activation
 from sfams.core.models.adaptive import Adaptive
+from sfams.core.models.density import Density
+from sfams.core.models.registry import model_from
+from sfams.core.models.retrievability import Retrievability
+from sfams.core.models.survival import Survival
 from sfams.core.policy import Budget, RetentionPolicy, Triggers
 from sfams.core.presets import PRESETS
 from sfams.core.query import Mode, Order
@@ -252,8 +258,8 @@ def presets() -> str:
 def _shown(value: object) -> str:
     if isinstance(value, linear.Linear):
         return "`classic`" if value == linear.classic() else "`Linear()`"
-    if isinstance(value, Adaptive):
-        return "`Adaptive()`"
+    if isinstance(value, MODEL_CLASSES):
+        return code(f"{type(value).__name__}()")
     if isinstance(value, Budget):
         return f"{value.records:,} records" if value.records is not None else "none"
     if isinstance(value, Triggers):
@@ -288,6 +294,22 @@ def salience_table() -> str:
         ("(ridge)", f"{fitted.RIDGE:g}"),
     ]
     return table(["measure", "coefficient"], rows)
+
+
+MODEL_CLASSES = (Activation, Adaptive, Density, Retrievability, Survival)
+
+
+def model_parameters(name: str) -> str:
+    """List a model's parameters with their defaults."""
+    given = model_from(name, {}).parameters()
+    rows = [(code(each), _listed(value)) for each, value in given.items()]
+    return table(["parameter", "default"], rows)
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {each:g}" for name, each in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def signals() -> str:
@@ -563,8 +585,25 @@ def speed_alone() -> str:
             table(head, one),
             table(["", "measured"], rows),
             table(["plan over", "steps", "plan, s", "save, s", "memory added, MB"], plans),
+            *_by_model(found["plan"][-1]),
         )
     )
+
+
+def _by_model(plan: dict[str, Any]) -> list[str]:
+    """Set the models side by side, where the result has them."""
+    rows = [
+        (code(name), each["plan_s"], each["columns_s"], each["decide_s"], f"{each['plan_mb']:.0f}")
+        for name, each in plan.get("models", {}).items()
+    ]
+    head = [
+        f"plan over {plan['records']:,} by",
+        "all, s",
+        "reading, s",
+        "deciding, s",
+        "memory, MB",
+    ]
+    return [table(head, rows)] if rows else []
 
 
 def speed_peers() -> str:
@@ -641,6 +680,10 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "linear": linear_models,
     "salience": salience_table,
     "names": names,
+    **{
+        name: partial(model_parameters, name)
+        for name in ("activation", "density", "retrievability", "survival")
+    },
     "presets": presets,
     "quality-budgets": lambda: measured(quality_tables.by_budget),
     "quality-controls": lambda: measured(quality_tables.controls),

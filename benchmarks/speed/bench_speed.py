@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,12 @@ from workload import TableEmbedder, Workload, machine, peak_mb, percentiles
 
 import sfams
 from sfams.bootstrap import Uuid7, system_clock
+from sfams.core.models.registry import MODELS, model_from
 from sfams.core.planner import plan_forgetting
 from sfams.core.policy import Budget, RetentionPolicy
-from sfams.core.record import PlanId
+from sfams.core.record import Entity, PlanId
 from sfams.core.scope import Scope
+from sfams.ports import UsageDelta
 from sfams.service.memory import Memory
 from sfams.stores.sqlite import SqliteStore
 from sfams.testing import make_entry, make_record
@@ -120,12 +123,31 @@ def many_scopes(folder: Path, scopes: int, each: int = 100) -> dict[str, Any]:
     }
 
 
+ACCESSED = 3
+"""One record in so many names somebody and was accessed, on five days and at five turns."""
+
+
 def planning(folder: Path, size: int) -> dict[str, Any]:
-    """Store `size` bare records, then plan over them in a process that has done nothing else."""
+    """Store `size` bare records, then plan over them in a process that has done nothing else.
+
+    With each model in turn; the figures of the plan itself are those with the plainest, `linear`.
+    """
     path = folder / f"plan-{size}.db"
+    _store_bare(path, size)
+    models = {name: in_a_process(plan_once, path, size, name) for name in sorted(MODELS)}
+    shown = ("plan_s", "columns_s", "decide_s", "plan_mb")
+    return {
+        **models["linear"],
+        "file_mb": file_mb(path),
+        "models": {name: {key: each[key] for key in shown} for name, each in models.items()},
+    }
+
+
+def _store_bare(path: Path, size: int) -> None:
     store = SqliteStore(path)
     scope, ids = Scope("bench/plan"), Uuid7()
     entry = make_entry(content="A note for planning.", scope=scope)
+    people, now = (Entity("Lena", "person"),), system_clock()
     for start in range(0, size, 10_000):
         chunk = [
             replace(
@@ -136,27 +158,34 @@ def planning(folder: Path, size: int) -> dict[str, Any]:
                     content_hash=str(n),
                     importance=(n % 997) / 997,
                     tokens=20,
+                    created_at=now - timedelta(days=n % 400),
+                    entities=people if n % ACCESSED == 0 else (),
                 ),
                 vector=None,
             )
             for n in range(start, min(start + 10_000, size))
         ]
+        accessed = [each.record.id for each in chunk[::ACCESSED]]
         with store.write() as transaction:
             transaction.insert(chunk)
+            for day in range(5, 0, -1):
+                at = now - timedelta(days=day)
+                transaction.add_usage(scope, [UsageDelta(each, 1, 0, at) for each in accessed])
+                transaction.log_turn(scope, "bench", at)
     store.close()
-    return {**in_a_process(plan_once, path, size), "file_mb": file_mb(path)}
 
 
-def plan_once(path: Path, size: int) -> dict[str, Any]:
+def plan_once(path: Path, size: int, model_name: str) -> dict[str, Any]:
     """Plan over all records: columns, decision and saving apart, and the memory that it takes."""
     store = SqliteStore(path)
     scope, now = Scope("bench/plan"), system_clock()
+    model = model_from(model_name, {})
     before = peak_mb()
     with store.read() as reader:
         started = time.perf_counter()
-        columns = reader.columns(scope, now)
+        columns = reader.columns(scope, now, model.needs)
         read = time.perf_counter() - started
-    policy = RetentionPolicy(budget=Budget(records=size // 2))
+    policy = RetentionPolicy(model=model, budget=Budget(records=size // 2))
     started = time.perf_counter()
     plan = plan_forgetting(columns, policy, scope=scope, plan_id=PlanId(Uuid7()()), now=now)
     decided = time.perf_counter() - started

@@ -325,13 +325,13 @@ def test_a_plan_shows_its_exact_policy() -> None:
     assert policy_from_json(dict(made.policy)) == policy
 
 
-@pytest.mark.parametrize("name", ["adaptive", "classic", "budget"])
+@pytest.mark.parametrize("name", ["adaptive", "classic", "budget", "survival"])
 def test_presets_survive_being_saved(name: str) -> None:
     assert policy_from_json(policy_to_json(preset(name))) == preset(name)
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(InvalidPolicyError, match="adaptive, classic, budget"):
+    with pytest.raises(InvalidPolicyError, match="adaptive, classic, budget, survival"):
         preset("magic")
 
 

@@ -12,8 +12,11 @@ from sfams.core.columns import columns_of
 from sfams.core.models.linear import Linear, classic
 from sfams.core.models.registry import model_from
 from sfams.core.moments import MISSING, NEVER
-from sfams.core.record import MemoryRecord, Usage
+from sfams.core.planner import plan_forgetting
+from sfams.core.presets import classic_policy
+from sfams.core.record import MemoryRecord, PlanId, Usage
 from sfams.core.retention import RetentionModel, curve
+from sfams.core.scope import Scope
 from sfams.errors import InvalidInputError, InvalidPolicyError
 from sfams.testing import make_record
 
@@ -54,6 +57,47 @@ def used(count: int, days_ago: float, importance: float = 0.5) -> MemoryRecord:
 )
 def test_classic_numbers(importance: float, days: float, count: int, expected: float) -> None:
     assert score(classic(), used(count, days, importance)) == pytest.approx(expected, abs=1e-12)
+
+
+TWELVE: list[tuple[float, float, float | None, int, float]] = [
+    # importance, created and last accessed days ago, accesses: by hand, with paper and pencil
+    (1.00, 0.0, None, 0, 0.8),  # 0.5 + 0.3 * 30/30
+    (0.90, 45.0, 3.0, 12, 0.92),  # 0.45 + 0.3 * 27/30 + 0.2 * 1
+    (0.80, 50.0, 12.0, 4, 0.66),  # 0.4 + 0.3 * 18/30 + 0.2 * 0.4
+    (0.70, 40.0, None, 0, 0.35),  # 0.35 + 0 + 0
+    (0.65, 20.0, 9.5, 7, 0.675),  # 0.325 + 0.3 * 21/30 + 0.2 * 0.7: nine whole days
+    (0.60, 29.0, None, 0, 0.31),  # 0.3 + 0.3 * 1/30
+    (0.50, 30.0, None, 0, 0.25),  # 0.25 + 0: at thirty days nothing is left
+    (0.45, 10.99, None, 0, 0.425),  # 0.225 + 0.3 * 20/30: ten whole days
+    (0.40, 90.0, 29.9, 2, 0.25),  # 0.2 + 0.3 * 1/30 + 0.2 * 0.2
+    (0.30, 60.0, 0.5, 10, 0.65),  # 0.15 + 0.3 + 0.2
+    (0.20, 100.0, 99.0, 1, 0.12),  # 0.1 + 0 + 0.02
+    (0.00, 15.0, None, 0, 0.15),  # 0 + 0.3 * 15/30
+]
+"""0.5 * importance + 0.3 * max(0, 1 - whole days / 30) + 0.2 * min(accesses / 10, 1)."""
+
+
+def test_classic_scores_twelve_records_as_worked_out_by_hand() -> None:
+    """The article's numbers exactly, and of the twelve the lowest int(0.1 * 12), one, goes."""
+    records = [
+        make_record(
+            number,
+            importance=importance,
+            created_at=NOW - created * DAY,
+            usage=Usage(count, None if last is None else NOW - last * DAY),
+        )
+        for number, (importance, created, last, count, _) in enumerate(TWELVE, 1)
+    ]
+    found = classic().score(columns_of(records), NOW).values
+    assert found.tolist() == pytest.approx([each[-1] for each in TWELVE], abs=1e-12)
+    made = plan_forgetting(
+        columns_of(records),
+        classic_policy(),
+        scope=Scope("a"),
+        plan_id=PlanId("p"),
+        now=NOW,
+    )
+    assert list(made.steps.ids) == [records[10].id]
 
 
 def test_classic_never_accessed_counts_from_creation() -> None:
@@ -206,7 +250,7 @@ def test_a_model_is_found_again_from_its_name_and_parameters() -> None:
 
 
 def test_unknown_models_and_parameters_are_refused() -> None:
-    with pytest.raises(InvalidPolicyError, match="there is adaptive, linear"):
+    with pytest.raises(InvalidPolicyError, match="there is activation, adaptive"):
         model_from("magic", {})
     with pytest.raises(InvalidPolicyError, match="alfa"):
         model_from("linear", {"alfa": 0.5})

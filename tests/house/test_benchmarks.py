@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sfams.core.models.registry import MODELS
+
 SPEED = Path(__file__).parents[2] / "benchmarks" / "speed"
 
 
@@ -37,6 +39,7 @@ def test_the_speed_benchmark_reports_every_part() -> None:
     assert report["applying"]["steps"] == 200
     (plan,) = report["plan"]
     assert (plan["records"], plan["steps"]) == (500, 250)
+    assert set(plan.pop("models")) == set(MODELS)
     for part in (*report["one_scope"], report["many_scopes"], plan):
         assert all(value > 0 for value in part.values() if isinstance(value, int))
 

@@ -28,8 +28,8 @@ SPACING = 3_600_000_000
 """Microseconds that must lie between two accesses for both to leave a moment."""
 KEPT = 10
 """Moments, and turns, that are kept of a record: the latest."""
-MOST_IN_A_TURN = 65_535
-"""More accesses within one turn are not told apart."""
+MOST_COUNTED = 2**32 - 1
+"""More accesses than this, in what is kept of a turn, are not told apart."""
 
 CURVE = 0.1542
 """FSRS-6 `w20`, the exponent of its power curve."""
@@ -45,11 +45,15 @@ _DAY = 86_400_000_000  # microseconds
 
 
 class TurnUse(NamedTuple):
-    """How often a record was shown, and its use confirmed, while the scope's log stood at a turn."""
+    """How often a record was shown, and its use confirmed, while the scope's log stood at a turn.
+
+    `over` counts the turns that it stands for: more than one where earlier ones were folded into it.
+    """
 
     turn: int
     shown: int
     used: int
+    over: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Trace:
 
     def noted(self, use: TurnUse, moments: Iterable[int], created_at: int) -> Trace:
         """Note accesses: how many at which turn, and when."""
-        trace = self.counted(*use)
+        trace = self.counted(use.turn, use.shown, use.used)
         if use.shown or use.used:
             for at in sorted(moments):
                 trace = trace.accessed(at, created_at)
@@ -92,17 +96,16 @@ class Trace:
         return replace(self, count=self.count + 1, stability=stability, moments=moments)
 
     def counted(self, turn: int, shown: int, used: int) -> Trace:
-        """Add accesses at a turn of the scope; of the turns the latest are kept."""
+        """Add accesses at a turn of the scope; the earliest turns are folded into the first one kept."""
         if not shown and not used:
             return self
         counts = {each.turn: each for each in self.turns}
         before = counts.get(turn, TurnUse(turn, 0, 0))
-        counts[turn] = TurnUse(
-            turn,
-            min(before.shown + shown, MOST_IN_A_TURN),
-            min(before.used + used, MOST_IN_A_TURN),
-        )
-        return replace(self, turns=tuple(sorted(counts.values()))[-KEPT:])
+        counts[turn] = _together(before, TurnUse(turn, shown, used, 0))
+        first, *later = sorted(counts.values())
+        while len(later) >= KEPT:
+            first = _together(later.pop(0), first)
+        return replace(self, turns=(first, *later))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,14 @@ def trace_of(usage: Usage, created_at: int, turn: int) -> Trace:
     for at in sorted(to_micros(moment) for moment in last if moment is not None):
         trace = trace.accessed(at, created_at)
     return trace
+
+
+def _together(later: TurnUse, earlier: TurnUse) -> TurnUse:
+    """Count accesses of two turns as made at the later one."""
+    counts = (
+        min(one + other, MOST_COUNTED) for one, other in zip(later[1:], earlier[1:], strict=True)
+    )
+    return TurnUse(later.turn, *counts)
 
 
 def _grown(stability: float, gap: int) -> float:
@@ -207,29 +218,30 @@ class TurnUses:
     """In which logged turns many records were shown and used, one row each.
 
     `learned` is the turn at which the log stood when the record came; `turns` are lists of turns, and
-    `shown` and `used` belong to their values one by one.
+    `shown`, `used` and `over` belong to their values one by one.
     """
 
     learned: Ints
     turns: Ragged
     shown: Ints
     used: Ints
+    over: Ints
 
     @classmethod
     def of(cls, traces: Iterable[Trace], learned: Sequence[int]) -> TurnUses:
         """Pack traces."""
         lists = [trace.turns for trace in traces]
-        cells = np.array([use for each in lists for use in each], np.int64).reshape(-1, 3)
+        cells = np.array([use for each in lists for use in each], np.int64).reshape(-1, 4)
         lengths = np.array([len(each) for each in lists], np.int64)
         turns = Ragged.of(lengths, cells[:, 0])
-        return cls(np.array(learned, np.int64), turns, cells[:, 1], cells[:, 2])
+        return cls(np.array(learned, np.int64), turns, *cells.T[1:])
 
     def take(self, rows: Rows) -> TurnUses:
         """Keep only these rows."""
         places = Ragged(self.turns.starts, np.arange(len(self.turns.values))).take(rows)
         turns = Ragged(places.starts, self.turns.values[places.values])
-        shown, used = self.shown[places.values], self.used[places.values]
-        return TurnUses(self.learned[rows], turns, shown, used)
+        counts = (each[places.values] for each in (self.shown, self.used, self.over))
+        return TurnUses(self.learned[rows], turns, *counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,10 +269,12 @@ def counted(uses: TurnUses, shown: Ints, used: Ints) -> TurnUses:
     if not missing.any():
         return uses
     turns, new = _filled(uses.turns, missing, uses.learned)
-    known_shown, known_used = np.empty_like(turns.values), np.empty_like(turns.values)
-    known_shown[new], known_shown[~new] = np.minimum(shown[missing], MOST_IN_A_TURN), uses.shown
-    known_used[new], known_used[~new] = np.minimum(used[missing], MOST_IN_A_TURN), uses.used
-    return TurnUses(uses.learned, turns, known_shown, known_used)
+    counts = []
+    for known, cells in ((uses.shown, shown), (uses.used, used), (uses.over, np.ones_like(shown))):
+        filled = np.empty_like(turns.values)
+        filled[new], filled[~new] = np.minimum(cells[missing], MOST_COUNTED), known
+        counts.append(filled)
+    return TurnUses(uses.learned, turns, *counts)
 
 
 def seeded(accesses: Accesses, last: Ints, created: Ints) -> Accesses:

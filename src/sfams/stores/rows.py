@@ -318,9 +318,9 @@ def decode_terms(data: bytes | None) -> Terms:
 # ── Traces ────────────────────────────────────────────────────────────────────────────────────────
 
 _RING_HEAD = struct.Struct("<qd")
-_TURN_USE = struct.Struct("<iHH")
+_TURN_USE = struct.Struct("<iIII")
 RING_WORDS, TURN_BYTES = _RING_HEAD.size // 8, _TURN_USE.size
-TURN_USE = np.dtype([("turn", "<i4"), ("shown", "<u2"), ("used", "<u2")])
+TURN_USE = np.dtype([("turn", "<i4"), *((name, "<u4") for name in ("shown", "used", "over"))])
 
 
 def encode_ring(trace: Trace) -> bytes | None:
@@ -332,7 +332,7 @@ def encode_ring(trace: Trace) -> bytes | None:
 
 
 def encode_turns(trace: Trace) -> bytes | None:
-    """Write use by turn: turn (int32), shown and used (uint16)."""
+    """Write use by turn: turn (int32), shown, used, over (uint32)."""
     return b"".join(_TURN_USE.pack(*each) for each in trace.turns) or None
 
 

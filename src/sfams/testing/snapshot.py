@@ -60,7 +60,7 @@ def plain_traces(columns: Columns) -> dict[str, object]:
         "stability": spaced.stability.tolist(),
         "moments": _lists(spaced.moments),
         "learned": uses.learned.tolist(),
-        "by turn": _lists(uses.turns, uses.turns.values, uses.shown, uses.used),
+        "by turn": _lists(uses.turns, uses.turns.values, uses.shown, uses.used, uses.over),
         "types": [sorted(types.sets[code]) for code in types.codes],
     }
 

@@ -60,7 +60,8 @@ class Survival:
 
     - importance `I = alpha*S + (1-alpha) * (sum of type_priors of the entity types it names)`, at most
       1; S is the importance that was given, by a judge where there is one, or estimated.
-    - usage in a turn: `min(1, shown_gain * shown + used_gain * used)`.
+    - usage in a turn: `min(1, shown_gain * shown + used_gain * used)`; what was used before the turns
+      that are kept counts as used at the first of these, where it is worth no more than `ceiling`.
     - diversity: `1 - similarity` to its twin.
     - decay: `decay` a turn, and `steady` times that for kinds that do not age.
 
@@ -147,7 +148,7 @@ class Survival:
             at = np.maximum(uses.turns.values[cells], turn[rows])
             usage = self.shown_gain * uses.shown[cells] + self.used_gain * uses.used[cells]
             worn = _worn(phi[rows], loss[rows], at - turn[rows])
-            gained = worn + strength[rows] * np.minimum(usage, 1.0)
+            gained = worn + strength[rows] * np.minimum(usage, uses.over[cells])
             phi[rows], turn[rows] = np.minimum(gained, self.ceiling), at
         return phi, turn
 

@@ -28,7 +28,7 @@ from sfams.stores.rows import RING_WORDS, TURN_BYTES, TURN_USE
 from sfams.stores.sqlite.statements import QUERIES
 from sfams.stores.sqlite.viewing import damaged
 
-_CHUNK = 1000
+_CHUNK = 500  # below the threshold at which Python looks for garbage
 
 _SELECTED = (
     "versions",
@@ -168,13 +168,9 @@ class _ColumnsBuilder:
 
     def _turn_uses(self, found: dict[str, Any]) -> TurnUses:
         cells = self._turns.words(TURN_USE)
-        turns, shown, used = (cells[name].astype(np.int64) for name in ("turn", "shown", "used"))
-        known = TurnUses(
-            np.frombuffer(self._learned, np.int64),
-            Ragged.of(self._turns.lengths(), turns),
-            shown,
-            used,
-        )
+        turns, *counts = (cells[name].astype(np.int64) for name in TURN_USE.names or ())
+        lists = Ragged.of(self._turns.lengths(), turns)
+        known = TurnUses(np.frombuffer(self._learned, np.int64), lists, *counts)
         return counted(known, found["access_count"], found["used_count"])
 
     def _entity_types(self) -> EntityTypes:

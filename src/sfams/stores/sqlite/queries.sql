@@ -111,7 +111,7 @@ WHERE scope = ?1 AND NOT (
     AND coalesce(valid_to, 0) BETWEEN ?2 AND ?3 AND typeof(learned_turn) = 'integer'
     AND NOT EXISTS (
         SELECT 1 FROM usage WHERE usage.record = record.number AND (
-            length(access_ring) % 8 <> 0 OR length(access_ring) < 24 OR length(model_state) % 8 <> 0
+            length(access_ring) % 8 <> 0 OR length(access_ring) < 24 OR length(model_state) % 16 <> 0
         )
     )
 ) ORDER BY id;
@@ -583,7 +583,7 @@ WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?4)) AND typeof(content)
 -- name: repair_traces
 UPDATE usage SET access_ring = NULL, model_state = NULL
 WHERE record IN (SELECT number FROM record WHERE scope = ?1 AND id IN (SELECT value FROM json_each(?2)))
-    AND (length(access_ring) % 8 <> 0 OR length(access_ring) < 24 OR length(model_state) % 8 <> 0);
+    AND (length(access_ring) % 8 <> 0 OR length(access_ring) < 24 OR length(model_state) % 16 <> 0);
 
 -- name: repair_content
 UPDATE record SET content_hash = ?2, embedding = 'pending', version = version + 1, change_seq = ?3

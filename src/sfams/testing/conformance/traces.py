@@ -108,19 +108,21 @@ class TracePromises(Promises):
         assert traced(store).spaced().count.tolist() == [KEPT]
 
     def test_use_is_counted_by_turn(self, store: Store) -> None:
-        """By the scope's turn at which it was told, whatever the session; the latest turns are kept."""
+        """By the scope's turn at which it was told, whatever the session; earlier ones are folded."""
         fill(store, make_entry(1), make_entry(2))
         log(store, 2)
         use(store, UsageDelta(ONE, 2, 0, NOW), UsageDelta(ONE, 1, 1, NOW))
         log(store, 1, session="s-2")
         use(store, UsageDelta(ONE, 1, 0, NOW))
         uses = traced(store).by_turn()
-        assert plain_traces(traced(store))["by turn"] == [[(2, 3, 1), (3, 1, 0)], []]
+        assert plain_traces(traced(store))["by turn"] == [[(2, 3, 1, 1), (3, 1, 0, 1)], []]
         assert uses.learned.tolist() == [0, 0]
         for _ in range(KEPT):
             log(store, 1)
             use(store, UsageDelta(ONE, 1, 0, NOW))
-        assert traced(store).by_turn().turns.values.tolist() == list(range(4, 4 + KEPT))
+        uses = traced(store).by_turn()
+        assert uses.turns.values.tolist() == list(range(4, 4 + KEPT))
+        assert [each.tolist()[0] for each in (uses.shown, uses.used, uses.over)] == [5, 1, 3]
 
     def test_records_know_at_which_turn_they_came(self, store: Store) -> None:
         """Turns of this scope alone, and for ever: neither an edit nor an erasure turns them back."""
@@ -165,7 +167,7 @@ class TracePromises(Promises):
         assert moments(store) == [to_micros(NOW), to_micros(NOW + DAY)]
         use(store, shown(NOW + 2 * DAY))
         found = plain_traces(traced(store))
-        assert (found["count"], found["by turn"]) == ([3, 0], [[(3, 5, 1)], []])
+        assert (found["count"], found["by turn"]) == ([3, 0], [[(3, 5, 1, 1)], []])
 
     @pytest.mark.parametrize("need", Need)
     def test_columns_bring_what_was_asked_for(self, store: Store, need: Need) -> None:
