@@ -36,7 +36,8 @@ RETURNS = {
 def verbs(kind: type) -> dict[str, Any]:
     return {
         name: member
-        for name, member in vars(kind).items()
+        for part in reversed(kind.__mro__)
+        for name, member in vars(part).items()
         if not name.startswith("_") and inspect.isfunction(member)
     }
 

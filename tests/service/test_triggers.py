@@ -122,6 +122,14 @@ def test_after_an_interval_in_another_process_too(opened: Opened, clock: FakeClo
     assert len(second.plans()) == 1
 
 
+def test_what_is_told_while_it_runs_is_not_forgotten_about(opened: Opened) -> None:
+    memory = opened(RetentionPolicy(budget=Budget(records=3)))
+    for n in range(60):  # without waiting for the background in between
+        memory.remember(f"Sensor {n} hangs in bay {n}.")
+    memory.flush()
+    assert memory.stats().hot == 3
+
+
 def test_what_is_off_does_not_run(opened: Opened, clock: FakeClock) -> None:
     memory = opened(replace(NONE, budget=Budget(records=1), lowest=2))
     tell(memory, 5)

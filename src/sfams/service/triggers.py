@@ -50,20 +50,26 @@ def consider(engine: Engine, scope: Scope, *, session_over: bool = False) -> Non
         engine.background.submit(partial(_queued, engine, scope, cause, session_over=session_over))
 
 
-def _queued(engine: Engine, scope: Scope, cause: Cause, *, session_over: bool) -> None:
-    """Look first where nobody has looked, and run only if something is due then."""
-    ran = False
+def _queued(engine: Engine, scope: Scope, cause: Cause | None, *, session_over: bool) -> None:
+    """Look first where nobody has looked, and run while something is due that a run can change."""
+    done: Maintenance | None = None
     try:
         if cause is Cause.DEMAND:
             look(engine, scope)
-            engine.board.done(scope, ran=False)
-            due = engine.board.due(scope, engine.now(), session_over=session_over)
-            if due is None:
+            cause = _next(engine, scope, ran=False, session_over=session_over)
+        while cause is not None:
+            done = run(engine, scope, cause)
+            if done is None or done.receipt is None:
                 return
-            cause = due
-        ran = run(engine, scope, cause) is not None
+            # What was told while it ran may be over budget again, and nobody may tell more.
+            cause = _next(engine, scope, ran=True, session_over=False)
     finally:
-        engine.board.done(scope, ran=ran)
+        engine.board.done(scope, ran=done is not None)
+
+
+def _next(engine: Engine, scope: Scope, *, ran: bool, session_over: bool) -> Cause | None:
+    engine.board.done(scope, ran=ran)
+    return engine.board.due(scope, engine.now(), session_over=session_over)
 
 
 def look(engine: Engine, scope: Scope) -> None:
