@@ -10,6 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 import sfams
+from sfams.core.policy import Triggers
 from sfams.core.plan import PlanState
 from sfams.service.background import Background
 from sfams.stores.sqlite import SqliteStore
@@ -21,6 +22,7 @@ POLICY = sfams.RetentionPolicy(
     lowest=5,
     share_action=sfams.Action.DELETE,
     through_cold=False,
+    triggers=Triggers(over_budget=False),
     max_share=1.0,
 )
 WORDS = (

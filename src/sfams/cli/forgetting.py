@@ -95,8 +95,10 @@ def plan(
     """
     fields = given(options)
     base = {name: fields.pop(name, None) for name in ("policy", "budget_records", "budget_tokens")}
-    policy = _policy(policy_of(run.settings(**base)), fields)
     with run.memory() as memory:
+        named = any(value is not None for value in base.values())
+        rules = policy_of(run.settings(**base)) if named else memory.policy().policy
+        policy = _policy(rules, fields)
         before = memory.stats()
         made = memory.plan_forgetting(policy)
         shown = list(made.steps) if limit == 0 or run.out.as_json else made.steps[:limit]

@@ -28,6 +28,7 @@ class EventType(StrEnum):
     RELEASED = "released"
     PLANNED = "planned"
     REVIEWED = "reviewed"
+    POLICY = "policy"
     DEMOTED = "demoted"
     SUMMARIZED = "summarized"
     DELETED = "deleted"

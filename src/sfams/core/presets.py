@@ -9,7 +9,7 @@ from sfams.core.models.adaptive import Adaptive
 from sfams.core.models.linear import classic
 from sfams.core.models.survival import CAPACITY, Survival
 from sfams.core.plan import Action
-from sfams.core.policy import Budget, RetentionPolicy, Triggers
+from sfams.core.policy import Budget, RetentionPolicy, Rung, Triggers
 from sfams.errors import InvalidPolicyError
 
 
@@ -61,6 +61,57 @@ def adaptive_policy(records: int | None = 5000, tokens: int | None = None) -> Re
     )
 
 
+def fast_campaign_policy() -> RetentionPolicy:
+    """For work that is over in weeks: what lies idle is demoted, and deleted after two weeks in the cold.
+
+    Plans, tasks, states, notes and dialogue lose their value within a month; instructions, preferences
+    and decisions are never deleted.
+    """
+    return RetentionPolicy(
+        name="fast-campaign",
+        model=Adaptive(age_weight=3.0, age_horizon_days=30.0, clock="wall"),
+        budget=Budget(records=1000, low=0.9),
+        window=0.1,
+        threshold=0.35,
+        grace=timedelta(days=3),
+        delete=Rung(below=0.5, after=timedelta(days=14)),
+        floors={"instruction": 0.0, "preference": 0.0, "decision": 0.0},
+        max_share=0.5,
+        undo_window=timedelta(days=14),
+        triggers=Triggers(interval=timedelta(hours=24), session_end=True),
+    )
+
+
+def long_research_policy() -> RetentionPolicy:
+    """For work over years: facts, decisions and what was asked for stay word for word, nothing ages.
+
+    Notes and dialogue that have lain in the cold for a quarter of a year are summarized with others of
+    their kind; nothing is deleted but what has expired, or by a person.
+    """
+    kept = ("fact", "decision", "instruction", "preference", "profile", "goal")
+    return RetentionPolicy(
+        name="long-research",
+        model=Adaptive(age_weight=0.0),
+        budget=Budget(records=20_000, low=0.95),
+        window=WINDOW,
+        summarize=Rung(below=0.35, after=timedelta(days=90)),
+        floors=dict.fromkeys(kept, 0.0),
+        undo_window=timedelta(days=180),
+        triggers=Triggers(interval=timedelta(days=7)),
+    )
+
+
+def keep_everything_policy() -> RetentionPolicy:
+    """Forget nothing: what has expired leaves the hot tier, and that is all; nothing runs by itself."""
+    return RetentionPolicy(
+        name="keep-everything",
+        model=Adaptive(),
+        expired_action=Action.DEMOTE,
+        purge=False,
+        triggers=Triggers(over_budget=False),
+    )
+
+
 DEFAULT_POLICY = adaptive_policy()
 """The policy of a memory that names no other."""
 
@@ -69,6 +120,9 @@ PRESETS: Mapping[str, Callable[[], RetentionPolicy]] = {
     "classic": classic_policy,
     "budget": lambda: budget_policy(records=1000),
     "survival": survival_policy,
+    "fast-campaign": fast_campaign_policy,
+    "long-research": long_research_policy,
+    "keep-everything": keep_everything_policy,
 }
 
 

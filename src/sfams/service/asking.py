@@ -17,6 +17,7 @@ from sfams.core.subjects import fold_name
 from sfams.errors import InvalidInputError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
+from sfams.service.policies import under
 from sfams.service.reach import walk
 from sfams.service.sessions import check_session
 
@@ -39,6 +40,7 @@ def plan_request(
     asked = parse_request(request)
     if asked is None:
         return None
+    engine = under(engine, scope)
     now = engine.now()
     with engine.store.read() as reader:
         found = _selected(engine, reader, scope, asked, (who, session))

@@ -87,6 +87,13 @@ class Board:
             standing.at_session_end = rules.triggers.session_end
             standing.looked = True
 
+    def forget(self, scope: Scope) -> None:
+        """Let everything at and below a scope be looked at anew: another policy holds there."""
+        with self._lock:
+            for each in [s for s in self._standing if s[: len(scope)] == tuple(scope)]:
+                if not self._standing[each].queued:
+                    del self._standing[each]
+
     def done(self, scope: Scope, *, ran: bool) -> None:
         """Let the next run be queued."""
         with self._lock:

@@ -21,6 +21,7 @@ from sfams.errors import InvalidInputError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
 from sfams.service.listing import check_id, cursor_after
+from sfams.service.policies import under
 from sfams.service.recalling import search
 from sfams.service.results import Explanation, Fate
 
@@ -46,6 +47,7 @@ def explain(engine: Engine, scope: Scope, subject: str, query: str | None, k: in
         message = "explain: name a record id or a text"
         raise InvalidInputError(message, field="subject")
     engine.flush_usage()
+    engine = under(engine, scope)
     with engine.store.read() as reader:
         record_id = _as_id(subject)
         if record_id is None:

@@ -11,7 +11,6 @@ from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.plan import Cause, ForgettingPlan, PlanState
 from sfams.core.planner import Circumstances, plan_forgetting, removed_by, to_summarize
 from sfams.core.policy import RetentionPolicy
-from sfams.core.presets import preset
 from sfams.core.record import PlanId, RecordId
 from sfams.core.scope import Scope
 from sfams.core.selecting import make_filter
@@ -19,6 +18,7 @@ from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
 from sfams.service.merging import groups_of
+from sfams.service.policies import chosen
 
 _PLANS_COMPARED = 10
 """Applied plans whose size tells what is usual."""
@@ -44,7 +44,7 @@ def plan(engine: Engine, scope: Scope, request: PlanRequest) -> ForgettingPlan:
 
 def draft(engine: Engine, scope: Scope, request: PlanRequest) -> ForgettingPlan:
     """Make a plan without saving it: what is not saved cannot be applied."""
-    rules = policy_for(engine, scope, request.policy)
+    rules = chosen(engine, scope, request.policy)
     engine.flush_usage()
     now = engine.now()
     with engine.store.read() as reader:
@@ -92,22 +92,6 @@ def load(reader: Reader, scope: Scope, plan_id: PlanId) -> ForgettingPlan:
         message = f"no such plan in {scope}: {plan_id}"
         raise NotFoundError(message, plan_id=plan_id)
     return found
-
-
-def policy_for(
-    engine: Engine,
-    scope: Scope,  # noqa: ARG001
-    given: RetentionPolicy | str | None,
-) -> RetentionPolicy:
-    """Find the policy in force: the one that is given, or the memory's own."""
-    chosen: object = engine.policy if given is None else given
-    rules = preset(chosen) if isinstance(chosen, str) else chosen
-    if not isinstance(rules, RetentionPolicy):
-        message = (
-            f"policy: expected a RetentionPolicy or a preset's name, got {type(rules).__name__}"
-        )
-        raise InvalidInputError(message, field="policy")
-    return rules
 
 
 def newest_applied(reader: Reader, scope: Scope, limit: int) -> PlanId | None:

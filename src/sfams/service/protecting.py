@@ -66,7 +66,9 @@ def make_hold(owner: str, reason: str, until: MomentLike | None) -> Hold:
         if not isinstance(text, str) or len(text) > _LONGEST:
             message = f"{name}: must be text of up to {_LONGEST} characters"
             raise InvalidInputError(message, field=name)
-    return Hold(owner, reason, None if until is None else parse_moment(until, field="until"))
+    return Hold(
+        owner, reason, None if until is None else parse_moment(until, field="until", date_only=True)
+    )
 
 
 def _hold_detail(hold: Hold) -> dict[str, JsonValue]:

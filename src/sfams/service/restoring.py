@@ -16,6 +16,7 @@ from sfams.ports import Reader, Transaction
 from sfams.service.engine import Engine
 from sfams.service.listing import check_id, fetch
 from sfams.service.planning import load, newest_applied
+from sfams.service.policies import under
 from sfams.service.summarizing import summaries_of, undo_group
 
 _PLANS_SEARCHED = 100
@@ -89,6 +90,7 @@ def restore_records(engine: Engine, scope: Scope, ids: Iterable[str]) -> Receipt
         ConflictError: Deleted longer ago than the undo window, or its text is live in another record.
     """
     wanted = [check_id(value) for value in ids]
+    engine = under(engine, scope)
     now = engine.now()
     with engine.store.write() as transaction:
         records = [record for record in fetch(transaction, scope, wanted) if not _present(record)]

@@ -18,7 +18,7 @@ from sfams.core.policy import RetentionPolicy
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError
 from sfams.ports import Reader, Transaction
-from sfams.service import digests, forgetting, planning
+from sfams.service import digests, forgetting, planning, policies
 from sfams.service.engine import Engine, logger
 
 LEASE = timedelta(minutes=10)
@@ -74,7 +74,7 @@ def _next(engine: Engine, scope: Scope, *, ran: bool, session_over: bool) -> Cau
 
 def look(engine: Engine, scope: Scope) -> None:
     """See what a scope holds, and when it was run last; a scope never run is from now on."""
-    rules = planning.policy_for(engine, scope, None)
+    rules = policies.in_force(engine, scope).policy
     now = engine.now()
     with engine.store.read() as reader:
         columns, last = reader.columns(scope, now), _last(reader, scope)
@@ -97,7 +97,7 @@ def run(engine: Engine, scope: Scope, cause: Cause = Cause.DEMAND) -> Maintenanc
     if not _leased(engine, scope, now):
         return None
     try:
-        rules = planning.policy_for(engine, scope, None)
+        rules = policies.in_force(engine, scope).policy
         told = _digest(engine, scope, rules, now)
         made = planning.draft(engine, scope, planning.PlanRequest(cause=cause))
         receipt = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfams.core import fitted
 from sfams.core.columns import Columns, Floats, Needs
-from sfams.core.models.signals import ageing, check, days_since, unit
+from sfams.core.models.signals import CLOCKS, Clock, ageing, check, check_choice, elapsed, unit
 from sfams.core.moments import to_micros
 from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
@@ -48,10 +48,14 @@ class Adaptive:
     twin_weight: float = 0.3
     age_weight: float = 0.25
     age_horizon_days: float = 365.0
+    clock: Clock = "active"
 
     def __post_init__(self) -> None:
         """Check every parameter, so that no score can be anything but finite."""
+        check_choice("clock", self.clock, CLOCKS)
         for each in fields(self):
+            if each.name == "clock":
+                continue
             longest = 1e6 if each.name == "age_horizon_days" else 10.0
             lowest = 1e-3 if each.name == "age_horizon_days" else 0.0
             check(each.name, getattr(self, each.name), low=lowest, high=longest)
@@ -78,7 +82,7 @@ class Adaptive:
             "importance": fitted.IMPORTANCE * _log_odds(columns.importance),
             "use": self._use(columns),
             "distinctness": -self.twin_weight * unit(columns.similarity),
-            "age": self._age(columns, present),
+            "age": self._age(columns, now),
         }
         tokens = np.maximum(columns.tokens, 1).astype(np.float64)
         total = np.full(len(columns), fitted.BIAS)
@@ -98,8 +102,8 @@ class Adaptive:
         total: Floats = np.minimum(used, self.used_cap) + np.minimum(shown, self.shown_cap)
         return total
 
-    def _age(self, columns: Columns, present: int) -> Floats:
-        days = days_since(columns.created_at, present)
+    def _age(self, columns: Columns, now: datetime) -> Floats:
+        days = elapsed(columns, columns.created_at, now, self.clock)
         return np.where(
             ageing(columns), -self.age_weight * np.minimum(days / self.age_horizon_days, 1.0), 0.0
         )

@@ -12,6 +12,7 @@ from sfams.core.policy import RetentionPolicy
 from sfams.core.record import MemoryRecord, PlanId
 from sfams.core.selecting import FilterFields
 from sfams.service.aio_verbs.base import AsyncVerbs
+from sfams.service.policies import InForce
 from sfams.service.results import (
     SummaryReport,
 )
@@ -26,6 +27,14 @@ class AsyncForgettingVerbs(AsyncVerbs):
     ) -> ForgettingPlan:
         """Say what a policy (or a preset by name) would forget, and save it. Changes no record."""
         return await self._threads.write(partial(self._memory.plan_forgetting, policy, **fields))
+
+    async def policy(self) -> InForce:
+        """Tell which policy holds here, and which scope says so."""
+        return await self._threads.read(self._memory.policy)
+
+    async def set_policy(self, policy: RetentionPolicy | str | None) -> InForce:
+        """Set this scope's own policy, for it and what is below; None: what is above it holds again."""
+        return await self._threads.write(partial(self._memory.set_policy, policy))
 
     async def plan_request(
         self, request: str, *, who: str | None = None, session: str | None = None

@@ -17,11 +17,13 @@ from sfams.service import (
     forgetting,
     listing,
     planning,
+    policies,
     restoring,
     reviewing,
     summaries,
     triggers,
 )
+from sfams.service.policies import InForce
 from sfams.service.results import (
     SummaryReport,
 )
@@ -41,6 +43,14 @@ class ForgettingVerbs(Verbs):
         """
         request = planning.PlanRequest(policy=policy, where=fields)
         return planning.plan(self._engine, self.scope, request)
+
+    def policy(self) -> InForce:
+        """Tell which policy holds here, and which scope says so."""
+        return policies.in_force(self._engine, self.scope)
+
+    def set_policy(self, policy: RetentionPolicy | str | None) -> InForce:
+        """Set this scope's own policy, for it and what is below; None: what is above it holds again."""
+        return policies.put(self._engine, self.scope, policy)
 
     def plan_request(
         self, request: str, *, who: str | None = None, session: str | None = None
