@@ -171,7 +171,8 @@ def verbs() -> str:
     """List the methods of Memory."""
     methods = [
         (name, each)
-        for name, each in vars(sfams.Memory).items()
+        for part in reversed(sfams.Memory.__mro__)
+        for name, each in vars(part).items()
         if inspect.isfunction(each) and not name.startswith("_")
     ]
     return table(

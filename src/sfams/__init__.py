@@ -27,6 +27,7 @@ from sfams.errors import (
     ProviderUnavailableError,
     RecordProtectedError,
     SchemaMismatchError,
+    SensitiveContentError,
     SfamsError,
     StoreError,
     StoreUnavailableError,
@@ -39,7 +40,6 @@ from sfams.service.results import (
     Explanation,
     Listing,
     RememberResult,
-    SummaryReport,
 )
 from sfams.settings import Settings, load_settings
 
@@ -76,12 +76,12 @@ __all__ = [
     "RetentionPolicy",
     "SchemaMismatchError",
     "Scope",
+    "SensitiveContentError",
     "Settings",
     "SfamsError",
     "Status",
     "StoreError",
     "StoreUnavailableError",
-    "SummaryReport",
     "Tier",
     "build",
     "load_settings",

@@ -17,6 +17,7 @@ from anyio import to_thread
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.core.presets import DEFAULT_POLICY, preset
 from sfams.core.scope import Scope
+from sfams.core.sensitivity import SensitiveRule
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Clock, Embedder, IdSource
 from sfams.providers.bundled import bundled_embedder
@@ -31,7 +32,7 @@ from sfams.providers.sentence_transformers import sentence_transformers_embedder
 from sfams.service import reindexing
 from sfams.service.aio import AsyncMemory
 from sfams.service.embedding import check_model
-from sfams.service.engine import Engine
+from sfams.service.engine import Engine, Reading
 from sfams.service.memory import Memory
 from sfams.service.reindexing import ReindexProgress, ReindexReport
 from sfams.settings import REMOTE, Settings, load_settings, unknown_embedder
@@ -96,13 +97,7 @@ def open_memory(
     """
     where = Scope(scope)
     rules = preset(policy) if isinstance(policy, str) else policy
-    engine = _wire(path, embedder, rules, clock, new_id)
-    try:
-        check_model(engine)
-    except BaseException:
-        engine.close()
-        raise
-    return Memory(engine, where)
+    return Memory(_checked(_wire(path, embedder, rules, clock, new_id)), where)
 
 
 async def open_async(
@@ -179,6 +174,16 @@ def _wire(
     )
 
 
+def _checked(engine: Engine) -> Engine:
+    """Close what was wired again if its store has vectors of another model."""
+    try:
+        check_model(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
 def make_embedder(name: str, settings: Settings | None = None) -> Embedder:
     """Make an embedder by name; those of the extras take endpoint, key and prefixes from the settings."""
     provider, _, model = name.partition(":")
@@ -217,10 +222,19 @@ def build(settings: Settings, *, any_model: bool = False) -> Memory:
 
     Such a memory is searched by keywords, says so, and leaves what is new waiting for a vector.
     """
+    where = Scope(settings.scope)
     embedder = make_embedder(settings.embedder, settings)
-    if any_model:
-        engine = _wire(settings.db, embedder, policy_of(settings), system_clock, None)
-        return Memory(engine, Scope(settings.scope))
-    return open_memory(
-        settings.db, scope=settings.scope, embedder=embedder, policy=policy_of(settings)
+    wired = _wire(settings.db, embedder, policy_of(settings), system_clock, None)
+    engine = replace(wired, reading=reading_of(settings))
+    if settings.receipt_key is not None:
+        engine = replace(engine, receipt_key=settings.receipt_key.get_secret_value().encode())
+    return Memory(engine if any_model else _checked(engine), where)
+
+
+def reading_of(settings: Settings) -> Reading:
+    """Take how texts are read from the settings."""
+    return Reading(
+        sensitive_rule=SensitiveRule(settings.sensitive),
+        zone=settings.zone,
+        entities=settings.extract_entities,
     )

@@ -2,7 +2,8 @@
 
 SfamsError                          .retryable, .context
 ├── InvalidInputError (ValueError)  the caller must change the call
-│   └── InvalidPolicyError          a policy that contradicts itself
+│   ├── InvalidPolicyError          a policy that contradicts itself
+│   └── SensitiveContentError       the scope refuses what was found in the text
 ├── NotFoundError (LookupError)     not in this scope
 ├── ConflictError                   the state of the memory forbids it
 │   ├── PlanStaleError              plan again
@@ -38,6 +39,10 @@ class InvalidInputError(SfamsError, ValueError):
 
 class InvalidPolicyError(InvalidInputError):
     """The policy contradicts itself or names a value out of range."""
+
+
+class SensitiveContentError(InvalidInputError):
+    """The scope refuses texts with what was found in this one; leave it out or change the rule."""
 
 
 class NotFoundError(SfamsError, LookupError):

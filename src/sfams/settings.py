@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -71,6 +74,22 @@ class Settings(BaseSettings):
         None, ge=0, description="Hot tokens a scope may hold; empty keeps the policy's own budget."
     )
 
+    sensitive: Literal["store", "redact", "refuse"] = Field(
+        "store",
+        description="What becomes of cards, passwords and codes in a text where no scope has a rule.",
+    )
+
+    extract_entities: bool = Field(
+        default=True,
+        description="Store the people, organisations and ids a text names where none are given.",
+    )
+    timezone: str = Field(
+        "UTC", description="IANA zone in which texts name times without one: Europe/Berlin."
+    )
+    receipt_key: SecretStr | None = Field(
+        None, description="Signs the receipts of erasures (HMAC); without it they are only chained."
+    )
+
     cache_dir: Path | None = Field(
         None,
         description="Where benches keep vectors between runs; empty is the user's cache folder.",
@@ -89,6 +108,17 @@ class Settings(BaseSettings):
             return name
         raise ValueError(unknown_embedder(name))
 
+    @field_validator("timezone")
+    @classmethod
+    def _check_timezone(cls, name: str) -> str:
+        _zone(name)
+        return name
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone by name."""
+        return _zone(self.timezone)
+
     @classmethod
     def settings_customise_sources(  # pydantic calls it with these five
         cls,
@@ -101,6 +131,15 @@ class Settings(BaseSettings):
         """Read options first, then the environment, then the file; no .env, no secrets folder."""
         file = Path(os.environ.get(CONFIG_VARIABLE, DEFAULT_CONFIG))
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, file)
+
+
+def _zone(name: str) -> tzinfo:
+    # Systems without a database of zones know UTC all the same.
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        message = f"{name[:60]!r} is no IANA time zone such as Europe/Berlin"
+        raise ValueError(message) from error
 
 
 def _user_cache() -> Path:

@@ -113,8 +113,10 @@ def test_every_field_finds_its_place() -> None:
     )
 
 
-def test_none_is_not_given_for_every_field() -> None:
+def test_none_is_not_given_for_every_field_but_ttl() -> None:
     nothing = dict.fromkeys(get_type_hints(DraftFields))
+    assert make_draft(TEXT, nothing) == Draft(content=TEXT, keeps=True)
+    del nothing["ttl"]
     assert make_draft(TEXT, nothing) == Draft(content=TEXT)
 
 

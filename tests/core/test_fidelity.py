@@ -25,6 +25,10 @@ READ = [
     ("下周五或者明天见", ["date next fri", "date tomorrow"]),
     ("May I ask? We march on.", []),
     ("We sat in the sun and wed our friends.", []),
+    (
+        "From 06.05.2026 to May 7-9, in Q3 2026, at 20 °C",
+        ["date -05-07", "date 2026", "date 2026-05-06", "name q3", "number 20 c", "number 9"],
+    ),
     ("See you Sat. or Sun at noon", ["date 12:00", "date sat", "date sun"]),
     ("The release of TN-88 uses SQLite.", ["name sqlite", "name tn-88"]),
     ("Write to alice@example.com about v2.3.1", ["name alice@example.com", "name v2.3.1"]),
@@ -54,6 +58,7 @@ DENIED = [
     ("他不想在法兰克福转机。", list("法兰克福转机")),
     ("我没带护照。", list("带护照")),
     ("别告诉妈妈。", list("告诉妈妈")),
+    ("我觉得不好吃", list("好吃")),
 ]
 
 
@@ -72,6 +77,7 @@ def test_a_negation_carries_what_it_denies(text: str, words: list[str]) -> None:
         "不错，不过要特别说明",
         "是不是这样？没关系，没问题",
         "未来的区别在于级别",
+        "要不要来？",
     ],
 )
 def test_an_idiom_denies_nothing(text: str) -> None:

@@ -26,6 +26,7 @@ from sfams.core.plan import Reason
 from sfams.core.presets import PRESETS
 from sfams.core.query import Mode
 from sfams.core.weights import RankingWeights
+from sfams.service import results
 from sfams.service.recalling import RecallFields
 from sfams.service.results import Fate
 from sfams.settings import Settings
@@ -129,7 +130,7 @@ def test_what_the_verbs_answer_is_there() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
     assert len(rows) > 5
     for name, cell in rows:
-        value = getattr(sfams, name)
+        value = getattr(sfams, name, None) or getattr(results, name)
         known = field_names(value) | {each for each in dir(value) if not each.startswith("_")}
         known |= field_names(sfams.Hit) | {"Hit"} if name == "RecallResult" else set()
         assert {each.partition("(")[0] for each in re.findall(r"`([^`]+)`", cell)} <= known, name

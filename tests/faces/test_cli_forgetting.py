@@ -53,7 +53,7 @@ def test_the_totals_count_cold_memories_once(cli: Any, notes: Sequence[str]) -> 
 def test_sensitive_texts_are_masked_in_plans(cli: Any) -> None:
     cli.remember("The garage door code is 4471.", "--sensitive")
     assert "4471" not in cli("plan", "--lowest", "1").stdout
-    assert cli.json("plan", "--lowest", "1")["steps"][0]["preview"] == "(sensitive)"
+    assert cli.json("plan", "--lowest", "1")["steps"][0]["preview"] == "(sensitive: password)"
 
 
 def test_nothing_to_forget_is_told(cli: Any, notes: Sequence[str]) -> None:

@@ -50,7 +50,7 @@ def test_every_field_reads_back(cli: Any) -> None:
         *("--supersedes", old, "--valid-from", "2026-06-01T00:00:00Z", "--trust", "0.5"),
         *("--valid-to", "2027-06-01T00:00:00Z", "--sensitive"),
     )
-    (record,) = cli.json("ls", "--who", "Bob")["records"]
+    (record,) = cli.json("ls", "--who", "Bob", "--reveal")["records"]
     assert record["kind"] == "preference"
     assert record["importance"] == 0.35
     assert record["created_at"] == "2026-07-01T08:00:00Z"
@@ -148,7 +148,7 @@ def test_what_was_skipped_is_listed_and_the_rest_is_taken(cli: Any, tmp_path: Pa
     path.write_text(CHAT + "\n{broken\n", "utf-8")
     result = cli("ingest", str(path))
     assert result.exit_code == 0
-    assert "added 3, known 0, superseded 0, outdated 0, skipped 1" in result.stdout
+    assert "added 3, known 0, superseded 0, outdated 0, refused 0, skipped 1" in result.stdout
     assert "Skipped 1" in result.stdout
     (skip,) = cli.json("ingest", str(path))["skips"]
     assert (skip["line"], skip["file"]) == (4, str(path))

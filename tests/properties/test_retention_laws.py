@@ -1,5 +1,6 @@
 """Laws of scoring and planning that hold for every memory and every policy."""
 
+import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,14 +12,15 @@ from tests.support.models import SHARES, UNIT, models
 from sfams.core.columns import Columns, columns_of
 from sfams.core.models.linear import Linear
 from sfams.core.moments import to_micros
-from sfams.core.plan import Action, ForgettingPlan, Reason
-from sfams.core.planner import plan_forgetting
-from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.plan import UNBOUND, Action, ForgettingPlan, Reason
+from sfams.core.planner import plan_forgetting, removed_by
+from sfams.core.policy import Budget, RetentionPolicy, Rung
 from sfams.core.policy_json import policy_from_json, policy_to_json
 from sfams.core.record import AGING_KINDS, Kind, MemoryRecord, PlanId, Tier, Usage
 from sfams.core.retention import RetentionModel
+from sfams.core.review import Ruling, Verdict, weaken
 from sfams.core.scope import Scope
-from sfams.testing import make_record
+from sfams.testing import make_record, numbered_id
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -27,6 +29,7 @@ NEAR = st.integers(-400, 40).map(lambda days: NOW + days * DAY)
 MOMENTS = st.one_of(NEAR, EVER, st.just(NOW))
 COUNTS = st.one_of(st.integers(0, 30), st.integers(0, 2**60))
 FEW = settings(max_examples=30, deadline=None)  # memories take long to draw
+RUNGS = st.builds(Rung, below=SHARES, after=st.sampled_from([0, 10, 300]).map(lambda n: n * DAY))
 DEMOTE_OR_DELETE = st.sampled_from([Action.DEMOTE, Action.DELETE])
 
 
@@ -71,6 +74,12 @@ def policies(draw: st.DrawFn) -> RetentionPolicy:
         floor=draw(st.none() | SHARES),
         grace=draw(st.sampled_from([0, 1, 30])) * DAY,
         max_share=draw(SHARES),
+        window=draw(st.sampled_from([0.0, 0.3, 1.0])),
+        through_cold=draw(st.booleans()),
+        delete=draw(st.none() | RUNGS),
+        summarize=draw(st.none() | RUNGS),
+        floors=draw(st.sampled_from([{}, {"fact": 0.0}, {"goal": 0.5}])),
+        retention=draw(st.sampled_from([{}, {"note": 30 * DAY}, {"sensitive": DAY}])),
     )
 
 
@@ -170,13 +179,63 @@ def test_protected_records_are_in_no_plan(
         record = by_id[step.record_id]
         assert not record.pinned
         assert not record.held
-        assert (step.reason is Reason.EXPIRED) == record.expired(NOW)
+        assert (step.reason in {Reason.EXPIRED, Reason.RETENTION}) or not record.expired(NOW)
         assert not (record.tier is Tier.COLD and step.action is Action.DEMOTE)
-        if step.reason is not Reason.EXPIRED:
+        if step.reason not in UNBOUND:
             assert record.grace_until is None or record.grace_until <= NOW
             assert NOW - min(record.created_at, NOW) >= policy.grace
-            if policy.floor is not None and step.action is Action.DELETE:
-                assert record.importance < policy.floor
+            if step.action is Action.DELETE:
+                assert policy.floor is None or record.importance < policy.floor
+                floors = {kind: f for kind, f in policy.floors.items() if kind == record.kind}
+                assert record.importance < min(floors.values(), default=math.inf)
+                assert record.tier is Tier.COLD or not policy.through_cold
+
+
+@FEW
+@given(scopes(), policies())
+def test_expiry_stands_above_floor_grace_and_budget(
+    records: list[MemoryRecord], policy: RetentionPolicy
+) -> None:
+    made = plan(columns_of(records), policy)
+    taken = {step.record_id: step for step in made.steps}
+    for record in records:
+        gone = record.expired(NOW) and not record.pinned and not record.held
+        if gone and policy.expired_action is Action.DELETE:
+            assert taken[record.id].action is Action.DELETE
+        if record.expired(NOW) and not gone:
+            assert made.spared[record.id] in {"held", "pinned"}
+
+
+@FEW
+@given(scopes(), policies())
+def test_demotion_knows_no_share_limit_and_removal_does(
+    records: list[MemoryRecord], policy: RetentionPolicy
+) -> None:
+    strict = replace(policy, max_share=0.0)
+    made = plan(columns_of(records), strict)
+    removed = removed_by(made.steps)
+    assert (made.alarm != "") == (removed > 0)
+    only_budget = RetentionPolicy(model=policy.model, budget=Budget(records=0), max_share=0.0)
+    assert plan(columns_of(records), only_budget).alarm == ""
+
+
+@FEW
+@given(
+    scopes(),
+    policies(),
+    st.lists(st.tuples(st.integers(1, 6), st.sampled_from(Ruling)), max_size=6),
+)
+def test_a_review_never_hardens_and_never_widens(
+    records: list[MemoryRecord], policy: RetentionPolicy, rulings: list[tuple[int, Ruling]]
+) -> None:
+    made = plan(columns_of(records), policy)
+    after = weaken(made, [Verdict(numbered_id(n), ruling) for n, ruling in rulings])
+    assert after.steps.ids == made.steps.ids
+    assert (after.steps.actions <= made.steps.actions).all()
+    assert after.skipped.keys() <= set(made.steps.ids)
+    assert after.blast_share <= made.blast_share
+    assert after.alarm in {made.alarm, ""}
+    assert weaken(after, []) == after
 
 
 @FEW
@@ -197,7 +256,7 @@ def test_steps_are_unique_sorted_and_explained(
         assert abs(sum(step.parts.values()) - step.score) <= 1e-9
         row = np.array([columns.ids.index(step.record_id)], np.intp)
         assert step.score == policy.model.score(columns.take(row), NOW).values[0]
-    deleted = sum(s.action is Action.DELETE and s.reason is not Reason.EXPIRED for s in steps)
+    deleted = sum(s.action is Action.DELETE and s.reason not in UNBOUND for s in steps)
     assert made.blast_share == deleted / max(1, len(records))
 
 
@@ -207,6 +266,7 @@ def test_a_larger_budget_never_forgets_more(
     records: list[MemoryRecord], policy: RetentionPolicy, more: int, tokens: int
 ) -> None:
     budget = policy.budget
+    policy = replace(policy, window=0.0)  # a larger budget has another window: see below
     larger = Budget(
         records=None if budget.records is None else budget.records + more,
         tokens=None if budget.tokens is None else budget.tokens + tokens,
@@ -215,6 +275,17 @@ def test_a_larger_budget_never_forgets_more(
     few = set(plan(columns, replace(policy, budget=larger)).steps.ids)
     many = set(plan(columns, policy).steps.ids)
     assert few <= many
+
+
+@FEW
+@given(scopes(), policies(), st.integers(0, 6))
+def test_a_larger_budget_never_takes_more_records_whatever_the_window(
+    records: list[MemoryRecord], policy: RetentionPolicy, more: int
+) -> None:
+    small = replace(policy, budget=Budget(records=policy.budget.records or 0))
+    large = replace(policy, budget=Budget(records=(policy.budget.records or 0) + more))
+    columns = columns_of(records)
+    assert len(plan(columns, large).steps) <= len(plan(columns, small).steps)
 
 
 @FEW

@@ -15,7 +15,8 @@ import pytest
 import sfams
 from sfams.bootstrap import open_async, open_memory
 from sfams.core.view import Vector
-from sfams.service.aio import READERS, AsyncMemory, AsyncSession
+from sfams.service.aio import AsyncMemory, AsyncSession
+from sfams.service.aio_verbs.base import READERS
 from sfams.service.memory import Memory
 from sfams.service.sessions import Session
 from sfams.testing.embedders import ScriptedEmbedder
@@ -23,7 +24,7 @@ from sfams.testing.embedders import ScriptedEmbedder
 pytestmark = pytest.mark.anyio
 
 PAIRS = [(Memory, AsyncMemory), (Session, AsyncSession)]
-NO_WORK = {"within", "with_summarizer"}
+NO_WORK = {"within", "with_summarizer", "off_the_record"}
 """Verbs that touch neither file nor model, and are no coroutines."""
 RETURNS = {
     "AsyncMemory": "Memory",
@@ -35,7 +36,8 @@ RETURNS = {
 def verbs(kind: type) -> dict[str, Any]:
     return {
         name: member
-        for name, member in vars(kind).items()
+        for part in reversed(kind.__mro__)
+        for name, member in vars(part).items()
         if not name.startswith("_") and inspect.isfunction(member)
     }
 
@@ -64,7 +66,7 @@ async def memory(tmp_path: Path, anyio_backend: str) -> Any:
 
 @pytest.mark.parametrize(("plain", "awaited"), PAIRS)
 def test_the_verbs_are_the_same(plain: type, awaited: type) -> None:
-    assert list(verbs(awaited)) == list(verbs(plain))
+    assert sorted(verbs(awaited)) == sorted(verbs(plain))
     for name, verb in verbs(plain).items():
         twin = verbs(awaited)[name]
         ours, theirs = inspect.signature(verb), inspect.signature(twin)
@@ -118,7 +120,12 @@ async def test_every_verb_reaches_its_twin(memory: AsyncMemory) -> None:
         [sfams.Scope("acme/alice")],
         2,
     )
+    assert [line async for line in memory.export_subject(subject="kiln")]
+    assert await memory.plan_request("What is the kiln?") is None
+    assert not (await memory.off_the_record().remember("Nobody hears.")).stored
     assert len((await other.erase(everything=True)).ids) == 3
+    assert [each.count for each in await other.erasures()] == [3]
+    assert await other.lift(kiln) == (kiln,)
     assert (await memory.doctor(repair=True)).healthy
     async with await memory.session("s2") as session:
         assert (await session.turn(), session.current, session.id) == (1, 1, "s2")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.support.faults import Fault
+from tests.support.mutants_of_erasing import ERASING
 from tests.support.mutants_of_reading import READING
 from tests.support.mutants_of_reindexing import REINDEXING
 from tests.support.mutants_of_settings import SETTINGS
@@ -240,8 +241,8 @@ class ErasingKeepsPlanSteps(DictTransaction):
 
 
 class ErasingLeavesNoTombstone(DictTransaction):
-    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
-        return frozenset()
+    def tombstones(self, scope: Scope, names: Sequence[str], /) -> Mapping[str, RecordId]:
+        return {}
 
 
 class ColdKeywordsOutliveDeletion(DictTransaction):
@@ -417,6 +418,7 @@ FAULTS = [
     *WRITING,
     *REINDEXING,
     *SETTINGS,
+    *ERASING,
     *TRACES,
     *(Fault(f"{store.__name__}-{test}", store, test) for store in ALSO for test in ALSO[store]),
 ]

@@ -104,7 +104,7 @@ class ComplainsOfNothing(DictStore):
 
 
 class NeverSettles(DictStore):
-    def settle(self) -> bool:
+    def settle(self, *, rewrite: bool = True) -> bool:
         return False
 
 

@@ -13,12 +13,15 @@ import typer
 from typer.core import TyperGroup
 
 from sfams.cli import (
+    asking,
     benching,
     erasing,
     forgetting,
     protecting,
     reading,
     remembering,
+    reviewing,
+    sensitive,
     sessions,
     storing,
     summarizing,
@@ -88,9 +91,12 @@ for family in (
     sessions,
     reading,
     forgetting,
+    reviewing,
     summarizing,
+    asking,
     erasing,
     protecting,
+    sensitive,
     storing,
     transferring,
 ):

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from typer import Argument, Option, Typer
 
 from sfams.bootstrap import policy_of
-from sfams.cli.options import given
+from sfams.cli.options import Reveal, given
 from sfams.cli.output import age, line, moment, pairs, preview, table
 from sfams.cli.run import Run, add
 from sfams.cli.shapes import plan_json, receipt_json
@@ -82,6 +82,7 @@ class PlanOptions(TypedDict, total=False):
 def plan(
     run: Run,
     limit: Annotated[int, Option("--limit", min=0, help="Steps to show; 0 for all.")] = 50,
+    reveal: Reveal = False,
     **options: Unpack[PlanOptions],
 ) -> None:
     """Say what a policy would forget, and save the plan. Changes no memory.
@@ -104,10 +105,10 @@ def plan(
         counted = [step for step in hidden if step.action is Action.DELETE]
         records = _records(memory, [*shown, *counted])
     totals = _totals(made, before, records)
-    document = plan_json(made, records) | {"totals": totals}
-    run.out.result(
-        document, *_steps(made, shown, records, wide=run.out.wide), *_summary(made, totals)
-    )
+    texts = {each: preview(record, reveal=reveal) for each, record in records.items()}
+    document = plan_json(made, records, texts) | {"totals": totals}
+    steps = _steps(made, shown, records, texts, wide=run.out.wide)
+    run.out.result(document, *steps, *_summary(made, totals))
     if hidden:
         run.out.note(f"{len(hidden)} more steps; --limit 0 shows all.")
     run.out.note(f"Next: sfams forget {made.id}" if len(made.steps) else "Nothing to forget.")
@@ -166,6 +167,7 @@ def _steps(
     made: ForgettingPlan,
     steps: list[ForgettingStep],
     records: Mapping[RecordId, MemoryRecord],
+    texts: Mapping[RecordId, str],
     *,
     wide: bool,
 ) -> list[RenderableType]:
@@ -177,7 +179,7 @@ def _steps(
     rows: list[list[str]] = []
     for step in steps:
         record = records.get(step.record_id)
-        text = "(gone)" if record is None else preview(record)
+        text = texts.get(step.record_id, "(gone)")
         since = "" if record is None else age(made.created_at - record.created_at)
         kind = "" if record is None else record.kind
         score, shares = f"{step.score:.2f}", [f"{step.parts[name]:+.2f}" for name in parts]

@@ -22,6 +22,7 @@ from sfams.cli.progress import bar
 from sfams.cli.run import STDIN, Run
 from sfams.core.admission import Outcome
 from sfams.core.draft import Draft
+from sfams.core.tombstones import ERASED
 from sfams.errors import InvalidInputError
 from sfams.service.memory import Memory
 from sfams.service.results import RememberResult
@@ -95,13 +96,21 @@ def _remember_all(run: Run, memory: Memory, drafts: Sequence[Draft]) -> list[Rem
 def _report(run: Run, read: Sequence[_Read], results: Sequence[RememberResult]) -> None:
     outcomes = Counter(result.outcome for result in results)
     skipped = [(each.name, item) for each in read for item in each.log.skipped]
-    warnings = list(dict.fromkeys(text for result in results for text in result.warnings))
+    # What was erased is refused under the id of what was erased, what a rule refuses under none.
+    refused = [each for each in results if each.outcome is Outcome.REFUSED]
+    erased = sum(bool(each.id) for each in refused)
+    told = [each for each in results if each.stored or not each.id]
+    warnings = list(dict.fromkeys(text for each in told for text in each.warnings))
+    if erased:
+        warnings.append(f"{erased} not stored: {ERASED}")
     counts = {
-        "added": len(results) - outcomes[Outcome.DUPLICATE],
+        "added": sum(each.stored for each in results) - outcomes[Outcome.DUPLICATE],
         "known": outcomes[Outcome.DUPLICATE],
         "superseded": sum(len(result.superseded) for result in results),
         "outdated": outcomes[Outcome.OUTDATED],
+        "refused": len(refused) - erased,
         "skipped": len(skipped),
+        "erased": erased,
     }
     document = {
         **counts,

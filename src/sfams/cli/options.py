@@ -17,6 +17,7 @@ from sfams.core.query import Mode, Order
 from sfams.core.record import Tier
 from sfams.core.selecting import FilterFields
 from sfams.errors import InvalidInputError
+from sfams.service.reach import EraseFields
 
 _EVERYWHERE = "Everywhere"
 _FILTER = "Which memories"
@@ -137,6 +138,31 @@ class StandingOptions(FilterOptions, total=False):
     expired: Annotated[bool, Option("--expired", help="Expired ones too.", rich_help_panel=_FILTER)]
 
 
+class SubjectOptions(FilterOptions, total=False):
+    """Whom or what erasing and its export mean; filters narrow."""
+
+    subject: Annotated[
+        list[str] | None,
+        Option(
+            "--subject",
+            metavar="NAME",
+            help="All about and by it: one of its names; repeat for others.",
+        ),
+    ]
+    identifier: Annotated[
+        list[str] | None,
+        Option(
+            "--identifier",
+            metavar="TEXT",
+            help="Just this address, number or handle, never a part of another; repeat for others.",
+        ),
+    ]
+
+
+class ExportOptions(SubjectOptions, StandingOptions, total=False):
+    """What is exported: by filter, or all that is held on a subject."""
+
+
 class RecallOptions(StandingOptions, total=False):
     """How to recall."""
 
@@ -162,7 +188,8 @@ class RememberOptions(TypedDict, total=False):
         float | None, Option("--importance", metavar="0..1", help="Else estimated.")
     ]
     ttl: Annotated[
-        str | None, Option("--ttl", metavar="24h", help="How long it holds: 90s, 24h, 7d, 4w.")
+        str | None,
+        Option("--ttl", metavar="24h", help="How long it holds: 90s, 24h, 7d, 4w, never."),
     ]
     expires_at: Annotated[
         str | None, Option("--expires-at", metavar="MOMENT", help="Until when it holds.")
@@ -201,7 +228,10 @@ class RememberOptions(TypedDict, total=False):
     trust: Annotated[
         float | None, Option("--trust", metavar="0..1", help="How far the source is trusted.")
     ]
-    sensitive: Annotated[bool, Option("--sensitive", help="Mask the text in previews and logs.")]
+    sensitive: Annotated[
+        bool, Option("--sensitive", help="Mask the text in previews and logs; else told from it.")
+    ]
+    not_sensitive: Annotated[bool, Option("--not-sensitive", help="Never mask it.")]
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,9 +243,16 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "meta" in fields:
         fields["metadata"] = read_meta(fields.pop("meta"))
-    if fields.pop("sensitive", False):
-        fields["sensitivity"] = "sensitive"
+    sensitive, normal = (fields.pop(name, False) for name in ("sensitive", "not_sensitive"))
+    if sensitive and normal:
+        message = "sensitive: --sensitive and --not-sensitive contradict each other"
+        raise InvalidInputError(message, field="sensitivity")
+    if sensitive or normal:
+        fields["sensitivity"] = "sensitive" if sensitive else "normal"
     return fields
+
+
+Reveal = Annotated[bool, Option("--reveal", help="Show sensitive texts too, not their masks.")]
 
 
 def filters(options: Mapping[str, Any]) -> FilterFields:
@@ -223,6 +260,13 @@ def filters(options: Mapping[str, Any]) -> FilterFields:
     fields = given(options)
     chosen = {name: fields[name] for name in FilterFields.__annotations__ if name in fields}
     return cast("FilterFields", chosen)
+
+
+def subjects(options: Mapping[str, Any]) -> EraseFields:
+    """Keep the subject, the identifiers and the filters that were given."""
+    fields = given(options)
+    chosen = {name: fields[name] for name in EraseFields.__annotations__ if name in fields}
+    return cast("EraseFields", chosen)
 
 
 def read_meta(pairs: Iterable[str]) -> dict[str, object]:

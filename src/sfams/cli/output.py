@@ -18,12 +18,12 @@ from rich.table import Table
 from rich.text import Text
 
 from sfams.core.moments import format_moment
-from sfams.core.record import MemoryRecord, Sensitivity
+from sfams.core.record import MemoryRecord
+from sfams.core.sensitivity import masked
 from sfams.core.text import clip
 
 PREVIEW = 79
 """Code points of a text in a table."""
-MASKED = "(sensitive)"
 WIDE = 130
 """Columns from which on a terminal shows ids beside texts instead of below them."""
 
@@ -52,6 +52,11 @@ class Output:
         """Say something beside the answer, unless only the answer is wanted."""
         if not (self.quiet or self.as_json):
             self._say(text)
+
+    def aside(self, shown: RenderableType) -> None:
+        """Show a table beside the answer, on standard error."""
+        if not self.as_json:
+            sys.stderr.write(self._rendered([shown]))
 
     def warn(self, warnings: Iterable[str]) -> None:
         """Show warnings; the JSON document carries its own."""
@@ -99,12 +104,11 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def preview(record: MemoryRecord, limit: int = PREVIEW) -> str:
-    """Show the start of a record's text on one line; a sensitive one is masked."""
-    if record.sensitivity is Sensitivity.SENSITIVE:
-        return MASKED
+def preview(record: MemoryRecord, limit: int = PREVIEW, *, reveal: bool = False) -> str:
+    """Show the start of a record's text on one line; a sensitive one is masked unless it is asked for."""
+    text = record.content if reveal else masked(record)
     # No more than the view can show is looked at: a text may have a million characters.
-    return clip(visible(" ".join(record.content[: limit * 20].split())), limit)
+    return clip(visible(" ".join(text[: limit * 20].split())), limit)
 
 
 def moment(value: datetime) -> str:

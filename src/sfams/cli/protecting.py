@@ -39,16 +39,26 @@ def pin(
 def hold(
     run: Run,
     ids: Ids,
+    owner: Annotated[str, Option("--owner", help="Who wants it kept.")] = "",
+    reason: Annotated[str, Option("--reason", help="What for.")] = "",
+    until: Annotated[
+        str | None,
+        Option("--until", metavar="MOMENT", help="When it lapses: 2027-01-01; else never."),
+    ] = None,
     release: Annotated[bool, Option("--release", "--off", help="Lift the holds.")] = False,
 ) -> None:
-    """Forbid any removal, erasure included, until released.
+    """Forbid any removal, erasure included, until released or until a moment.
 
     Examples:
-        sfams hold 019e2f1a-a827-7000-a8e3-25946badddbe
+        sfams hold 019e2f1a-a827-7000-a8e3-25946badddbe --owner legal --reason "case 7"
+        sfams hold 019e2f1a-a827-7000-a8e3-25946badddbe --until 2027-01-01
         sfams hold --release 019e2f1a-a827-7000-a8e3-25946badddbe
     """
     with run.memory() as memory:
-        receipt = memory.release(ids) if release else memory.hold(ids)
+        if release:
+            receipt = memory.release(ids)
+        else:
+            receipt = memory.hold(ids, owner=owner, reason=reason, until=until)
     done = {"held": not release, "ids": ids}
     run.out.result(
         receipt_json(receipt) | done, line("Released " if release else "Held ", _count(ids))

@@ -11,14 +11,19 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from typer import Argument, Option, Typer
 
-from sfams.cli.options import RecallOptions, StandingOptions, filters, given
+from sfams.cli.options import RecallOptions, Reveal, StandingOptions, filters, given
 from sfams.cli.output import line, moment, pairs, preview, table
 from sfams.cli.run import Run, add
-from sfams.cli.shapes import context_json, explanation_json, recalled_json, stats_json
+from sfams.cli.shapes import (
+    context_json,
+    explanation_json,
+    listed_json,
+    recalled_json,
+    stats_json,
+)
 from sfams.core.query import Cursor, Hit, Order, RecallResult
 from sfams.core.record import MemoryRecord, RecordId, Status, Tier
 from sfams.core.text import clip
-from sfams.core.wire import record_to_wire
 from sfams.errors import InvalidInputError
 from sfams.service.recalling import RecallFields
 from sfams.service.results import Explanation, Listing
@@ -136,14 +141,16 @@ def ls(
     after: Annotated[
         str | None, Option("--after", metavar="TOKEN", help="Go on where a page ended.")
     ] = None,
+    reveal: Reveal = False,
     **options: Unpack[ListOptions],
 ) -> None:
-    """List memories page by page, newest first; counts no access.
+    """List memories page by page, newest first; counts no access. Sensitive texts are masked.
 
     Examples:
         sfams ls --kind fact --tag apollo
         sfams ls --limit 200 --after eyJ2IjoxLjB9
         sfams ls --order importance --status all --expired --json
+        sfams ls --tag bank --reveal
     """
     order = options.get("order")
     ascending = options.get("ascending", False)
@@ -156,21 +163,22 @@ def ls(
             limit=limit, order=sort, descending=not ascending, after=cursor, **filters(options)
         )
     token = None if page.next is None else _write_token(page.next, sort, ascending=ascending)
-    document = {"records": [record_to_wire(record) for record in page], "next": token}
-    run.out.result(document, *_page(page, wide=run.out.wide))
+    document = {"records": [listed_json(record, reveal=reveal) for record in page], "next": token}
+    run.out.result(document, *_page(page, wide=run.out.wide, reveal=reveal))
     if not page:
         run.out.note("Nothing here.")
     if token is not None:
         run.out.note(f"More: add --after {token}")
 
 
-def _page(page: Listing, *, wide: bool) -> list[RenderableType]:
+def _page(page: Listing, *, wide: bool, reveal: bool) -> list[RenderableType]:
     if not page:
         return []
+    texts = [(record, preview(record, reveal=reveal)) for record in page]
     if wide:
         heads = ["id", "created", "kind", "imp", "", "text"]
-        return [table(heads, ([r.id, *_short(r), _marks(r), preview(r)] for r in page))]
-    rows = ([*_short(r), f"{preview(r)}\n{r.id}{_marks(r)}"] for r in page)
+        return [table(heads, ([r.id, *_short(r), _marks(r), text] for r, text in texts))]
+    rows = ([*_short(r), f"{text}\n{r.id}{_marks(r)}"] for r, text in texts)
     return [table(["created", "kind", "imp", "text"], rows)]
 
 

@@ -6,14 +6,16 @@ import sys
 from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
+import typer
 from typer import Argument, Option, Typer
 
+from sfams.cli.exits import exit_code
 from sfams.cli.options import RememberOptions, given
 from sfams.cli.output import line
 from sfams.cli.run import STDIN, Run, add
 from sfams.cli.shapes import remembered_json
 from sfams.core.admission import Outcome
-from sfams.errors import InvalidInputError
+from sfams.errors import ConflictError, InvalidInputError
 from sfams.service.results import RememberResult
 
 
@@ -33,6 +35,8 @@ def remember(
 ) -> None:
     """Store one text. One that is known already is not stored again.
 
+    One that was erased here is refused with exit code 5, until `sfams lift` lets it back in.
+
     Examples:
         sfams remember "The demo moves to 1 November." --kind deadline --importance 0.9
         sfams remember "Alice prefers tea." --who Alice --entity person:Alice --tag taste
@@ -45,6 +49,9 @@ def remember(
         result = memory.remember(content, wait=not no_wait, **fields)
         # Shown before the memory closes: with --no-wait the vector is made in between.
         run.out.warn(result.warnings)
+        if not result.stored:
+            run.out.result(remembered_json(result))
+            raise typer.Exit(exit_code(ConflictError()))
         shown = line(result.id) if run.out.quiet else line(*_told(result))
         run.out.result(remembered_json(result), shown)
 

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 
-from sfams.cli.output import MASKED, PREVIEW, preview
 from sfams.core.context import ContextBlock
 from sfams.core.moments import format_moment
 from sfams.core.plan import ForgettingPlan, ForgettingStep, Receipt
 from sfams.core.query import RecallResult
-from sfams.core.record import MemoryRecord, RecordId
+from sfams.core.record import MemoryRecord, RecordId, Sensitivity
+from sfams.core.sensitivity import masked, masked_text
 from sfams.core.wire import event_to_wire, record_to_wire
 from sfams.ports import ScopeStats
 from sfams.service.health import Checkup
 from sfams.service.results import (
     EraseReceipt,
+    ErasureLog,
     Explanation,
     RememberResult,
     Summary,
@@ -35,11 +36,20 @@ def remembered_json(result: RememberResult) -> Json:
     return {
         "id": result.id,
         "outcome": result.outcome.value,
+        "stored": result.stored,
         "superseded": list(result.superseded),
         "twin": None if result.twin is None else asdict(result.twin),
         "embedded": result.embedded,
         "warnings": list(result.warnings),
     }
+
+
+def listed_json(record: MemoryRecord, *, reveal: bool) -> Json:
+    """Write a record of a listing; the words of a sensitive one only where they are asked for."""
+    shape: Json = {**record_to_wire(record)}
+    if record.sensitivity is Sensitivity.SENSITIVE and not reveal:
+        shape |= {"content": masked(record), "claim": None, "metadata": {}, "masked": True}
+    return shape
 
 
 def recalled_json(query: str | None, result: RecallResult) -> Json:
@@ -98,8 +108,12 @@ def explanation_json(answer: Explanation) -> Json:
     }
 
 
-def plan_json(plan: ForgettingPlan, records: Mapping[RecordId, MemoryRecord]) -> Json:
-    """Write a plan with all its steps; texts are previews, masked where sensitive."""
+def plan_json(
+    plan: ForgettingPlan,
+    records: Mapping[RecordId, MemoryRecord],
+    texts: Mapping[RecordId, str],
+) -> Json:
+    """Write a plan with all its steps; `texts` are previews, masked where sensitive."""
     return {
         "plan_id": plan.id,
         "scope": list(plan.scope),
@@ -110,11 +124,14 @@ def plan_json(plan: ForgettingPlan, records: Mapping[RecordId, MemoryRecord]) ->
         "hot": plan.hot,
         "blast_share": plan.blast_share,
         "blast_limit": plan.blast_limit,
-        "steps": [_step(step, records.get(step.record_id)) for step in plan.steps],
+        "steps": [
+            _step(step, records.get(step.record_id), texts.get(step.record_id, ""))
+            for step in plan.steps
+        ],
     }
 
 
-def _step(step: ForgettingStep, record: MemoryRecord | None) -> Json:
+def _step(step: ForgettingStep, record: MemoryRecord | None, text: str) -> Json:
     shape: Json = {
         "record_id": step.record_id,
         "version": step.version,
@@ -127,7 +144,7 @@ def _step(step: ForgettingStep, record: MemoryRecord | None) -> Json:
     if record is not None:
         shape["kind"] = record.kind
         shape["created_at"] = format_moment(record.created_at)
-        shape["preview"] = preview(record, PREVIEW)
+        shape["preview"] = text
     return shape
 
 
@@ -160,7 +177,7 @@ def summaries_json(report: SummaryReport) -> Json:
 def _summary(summary: Summary) -> Json:
     shape: Json = asdict(summary)
     if summary.sensitive:
-        shape["content"] = MASKED
+        shape["content"] = masked_text(summary.content)
     return shape
 
 
@@ -172,7 +189,40 @@ def erased_json(receipt: EraseReceipt) -> Json:
         "count": len(receipt.ids),
         "ids": list(receipt.ids),
         "hashes": list(receipt.hashes),
+        "reach": dict(receipt.reach),
+        "withdrawn": list(receipt.withdrawn),
+        "revived": [list(group) for group in receipt.revived],
+        "unsure": list(receipt.unsure),
         "residue": receipt.residue.value,
+        "checked": None if receipt.checked is None else asdict(receipt.checked),
+        "number": receipt.number,
+        "seal": receipt.seal,
+        "signature": receipt.signature,
+        "out_of_reach": list(receipt.out_of_reach),
+    }
+
+
+def erasures_json(log: ErasureLog) -> Json:
+    """Write the chain of receipts and what is wrong with it."""
+    return {
+        "erasures": [
+            {
+                "number": each.number,
+                "at": format_moment(each.at),
+                "count": each.count,
+                "ids": list(each.ids),
+                "digest": each.digest,
+                "reach": dict(each.reach),
+                "residue": each.residue.value,
+                "checked_at": _moment(each.checked_at),
+                "seal": each.seal,
+                "signature": each.signature,
+            }
+            for each in log
+        ],
+        "problems": list(log.problems),
+        "head": log.head,
+        "signed": log.signed,
     }
 
 

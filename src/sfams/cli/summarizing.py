@@ -9,10 +9,11 @@ from rich.console import RenderableType
 from typer import Argument, Option, Typer
 
 from sfams.cli.options import FilterOptions, filters
-from sfams.cli.output import MASKED, PREVIEW, line, moment, preview, table, visible
+from sfams.cli.output import PREVIEW, line, moment, preview, table, visible
 from sfams.cli.run import Run, add
 from sfams.cli.shapes import receipt_json, summaries_json
 from sfams.core.periods import Period
+from sfams.core.sensitivity import masked_text
 from sfams.core.text import clip
 from sfams.core.wire import record_to_wire
 from sfams.errors import InvalidInputError
@@ -123,7 +124,7 @@ def _show(run: Run, report: SummaryReport, *, whole: bool) -> None:
 
 def _text(summary: Summary, *, whole: bool) -> str:
     if summary.sensitive:
-        return MASKED
+        return masked_text(summary.content)
     if whole:
         return summary.content
     return clip(visible(" ".join(summary.content.split())), PREVIEW)

@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from typer import Argument, Option, Typer
 
 from sfams.cli.exits import INVALID
-from sfams.cli.options import StandingOptions, filters
+from sfams.cli.options import ExportOptions, filters, subjects
 from sfams.cli.output import line, table
 from sfams.cli.progress import bar
 from sfams.cli.run import STDIN, Run, add
@@ -36,31 +36,43 @@ def export(
     run: Run,
     file: Annotated[str, Argument(help="Where to write; - is standard output.")] = STDIN,
     below: Annotated[bool, Option("--below", help="Also the scopes below this one.")] = False,
-    **options: Unpack[StandingOptions],
+    **options: Unpack[ExportOptions],
 ) -> None:
     """Write memories as JSON lines: every status unless filtered, earlier versions with them.
 
-    A file appears when it is complete, or not at all. The log and plans are not exported.
+    A file appears when it is complete, or not at all. The log and plans are not exported. With --subject
+    or --identifier: all that is held on it, log and links included, as `erase` would take it.
 
     Examples:
         sfams export backup.jsonl
         sfams --scope acme export acme.jsonl --below
         sfams export --kind fact --tag apollo | gzip > facts.jsonl.gz
+        sfams export mira.jsonl --subject Mira --identifier mira@example.com
     """
+    about = bool(options.get("subject") or options.get("identifier"))
+    if about and below:
+        message = "export: --subject looks into one scope; run it for each of those below"
+        raise InvalidInputError(message, field="below")
     with run.memory(any_model=True) as memory:
-        lines = memory.export(below=below, **filters(options))
+        lines = (
+            memory.export_subject(**subjects(options))
+            if about
+            else memory.export(below=below, **filters(options))
+        )
         if file == STDIN:
             for each in lines:
                 run.out.write(each + "\n")
             return
-        total = None if filters(options) else _count(memory, below=below)
+        total = None if about or filters(options) else _count(memory, below=below)
         with _appearing(Path(file)) as out, bar(run.out, "Exporting", total) as shown:
             count = 0
             for each in lines:
                 out.write(each + "\n")
                 count += 1
                 shown.advance(1)
-    run.out.result({"file": file, "records": count}, line(f"Wrote {count} memories to {file}"))
+    what = "lines" if about else "memories"
+    named = {"file": file, "lines" if about else "records": count}
+    run.out.result(named, line(f"Wrote {count} {what} to {file}"))
 
 
 def _count(memory: Memory, *, below: bool) -> int:

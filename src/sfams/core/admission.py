@@ -28,6 +28,10 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicate"
     SUPERSEDING = "superseding"
     OUTDATED = "outdated"
+    REFUSED = "refused"
+    """Not stored: it was erased here for ever, or the scope's rule refuses what was found in it."""
+    OFF_THE_RECORD = "off the record"
+    """Nothing was to be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

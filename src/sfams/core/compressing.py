@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 from sfams.core.fidelity import Commitment, Kept
@@ -35,7 +34,6 @@ _DENSE_OPENING: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=4_096)
 def stripped(sentence: str) -> str:
     """Leave out what only opens a sentence: "Wow, Caroline!", 对了，."""
     bare = (_DENSE_OPENING if has_cjk(sentence) else _OPENING).sub("", sentence)

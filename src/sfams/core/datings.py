@@ -8,10 +8,11 @@ dash: "30 September" is `-09-30`, "in May" `-05`. A day of the week is `wed`, "n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from sfams.core.numerals import chinese_value
-from sfams.core.spans import Commitment, CommitmentType, take
+from sfams.core.spans import Commitment, CommitmentType, has_cjk, take
 
 __all__ = ["covers", "dates_of", "is_relative"]
 
@@ -31,6 +32,7 @@ _ZH = "零〇一二两三四五六七八九十"
 _ISO = re.compile(
     rf"(?<![\d.])(?P<year>(?:19|20)\d\d)([-/.])(?P<month>1[0-2]|0?[1-9])(?:\2(?P<day>{_DAY}))?(?![\d])(?!\.\d)"
 )
+_DOTTED = re.compile(rf"(?<![\d.])(?P<day>{_DAY})\.(?P<month>1[0-2]|0?[1-9])\.{_YEAR}(?![\d])")
 _DAY_MONTH = re.compile(
     rf"(?<![\w.]){_ORDINAL}(?: of)?[ -](?P<month>{_ANY_NAME})(?:,?[ -]{_YEAR})?(?!\w)",
     re.IGNORECASE,
@@ -59,7 +61,7 @@ _ZH_ONLY_DAY = re.compile(
 )
 _LONE_YEAR = re.compile(
     r"(?<![\w.,$€£¥-])(?P<year>(?:19|20)\d\d)(?P<month>)?(?P<day>)?"
-    r"(?![\w,%:-]|\.\d| ?(?:km|kg|euro|dollars|yuan|people))"
+    r"(?![\w%:-]|[.,]\d| ?(?:km|kg|euro|dollars|yuan|people))"
 )
 
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -131,21 +133,12 @@ _RELATED = re.compile(rf"(?<!\w)(?:{_LATIN})(?!\w)|{_DENSE}", re.IGNORECASE)
 def dates_of(text: str) -> tuple[list[Commitment], str]:
     """Find the dates and times of a plain text; returns them and the text without them."""
     found: list[Commitment] = []
-    for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _ZH_DATE, _ZH_DAY, _ZH_ONLY_DAY):
-        some, text = take(text, pattern, _from_date)
-        found += some
-    for pattern, make in (
-        (_ZH_WEEKDAY, _from_weekday),
-        (_WEEKDAY, _from_weekday),
-        (_ZH_TIME, _from_chinese_time),
-        (_TIME, _from_time),
-        (_NOON, _from_noon),
-        (_MONTH, _from_month),
-        (_LONE_YEAR, _from_date),
-        (_RELATED, _from_relative),
-    ):
-        some, text = take(text, pattern, make)
-        found += some
+    dense = has_cjk(text)
+    figures = any(map(str.isdecimal, text))
+    for pattern, make, needs in _READERS:
+        if (dense or needs is not _DENSE_TEXT) and (figures or needs is not _FIGURES):
+            some, text = take(text, pattern, make)
+            found += some
     return found, text
 
 
@@ -251,3 +244,26 @@ def _from_relative(found: re.Match[str]) -> Commitment:
 
 def _date(value: str, found: re.Match[str]) -> Commitment:
     return Commitment(CommitmentType.DATE, value, " ".join(found[0].split()))
+
+
+_FIGURES: Final = "figures"
+_DENSE_TEXT: Final = "dense"
+_READERS: Final[tuple[tuple[re.Pattern[str], Callable[..., Commitment | None], str], ...]] = (
+    (_ISO, _from_date, _FIGURES),
+    (_DOTTED, _from_date, _FIGURES),
+    (_DAY_MONTH, _from_date, _FIGURES),
+    (_MONTH_DAY, _from_date, _FIGURES),
+    (_MONTH_YEAR, _from_date, _FIGURES),
+    (_ZH_DATE, _from_date, _DENSE_TEXT),
+    (_ZH_DAY, _from_date, _DENSE_TEXT),
+    (_ZH_ONLY_DAY, _from_date, _DENSE_TEXT),
+    (_ZH_WEEKDAY, _from_weekday, _DENSE_TEXT),
+    (_WEEKDAY, _from_weekday, ""),
+    (_ZH_TIME, _from_chinese_time, _DENSE_TEXT),
+    (_TIME, _from_time, _FIGURES),
+    (_NOON, _from_noon, ""),
+    (_MONTH, _from_month, ""),
+    (_LONE_YEAR, _from_date, _FIGURES),
+    (_RELATED, _from_relative, ""),
+)
+"""What is looked for, in turn, and what a text must have for it to be worth looking."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from sfams.core import checks
 from sfams.core.moments import DurationLike, MomentLike, parse_duration, parse_moment
@@ -27,8 +27,8 @@ from sfams.core.record import (
 class Draft:
     """A memory before admission: no id, scope or hash yet; None is left to the service to fill in.
 
-    `kind` and `importance` of None are estimated from the text, `created_at` of None is now.
-    `usage` is set by imports alone.
+    `kind`, `importance` and `sensitivity` of None are told from the text, `created_at` of None is now.
+    With `keeps` it never expires, whatever its text says. `usage` is set by imports alone.
     """
 
     content: str
@@ -37,6 +37,7 @@ class Draft:
     created_at: datetime | None = None
     ttl: timedelta | None = None
     expires_at: datetime | None = None
+    keeps: bool = False
     entities: tuple[Entity, ...] = ()
     tags: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
@@ -47,10 +48,15 @@ class Draft:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     trust: float = 1.0
-    sensitivity: Sensitivity = Sensitivity.NORMAL
+    sensitivity: Sensitivity | None = None
     derived_from: tuple[RecordId, ...] = ()
     relations: tuple[Relation, ...] = ()
     usage: Usage | None = None
+
+    @property
+    def dated(self) -> bool:
+        """Tell whether the caller said how long it holds."""
+        return self.keeps or self.ttl is not None or self.expires_at is not None
 
     def expiry(self, created_at: datetime) -> datetime | None:
         """Tell when it expires if it was said at `created_at`; None for never.
@@ -65,8 +71,12 @@ class Draft:
             return None
 
 
+NEVER: Final = "never"
+"""As `ttl`: it does not expire, whatever its text says."""
+
+
 class DraftFields(TypedDict, total=False):
-    """What may be said about a memory besides its text. None means "not given" for every field."""
+    """What may be said about a memory besides its text. None means "not given", but for `ttl`."""
 
     kind: str | None
     """What sort of thing it is, such as `fact`, `preference` or `fact:deadline`; else estimated."""
@@ -75,7 +85,8 @@ class DraftFields(TypedDict, total=False):
     created_at: MomentLike | None
     """When it was said; else now."""
     ttl: DurationLike | None
-    """How long it holds from `created_at` on: a timedelta, seconds, or text such as "24h"."""
+    """How long it holds from `created_at` on: a timedelta, seconds, text such as "24h", or "never". Else
+    told from the text (codes, meetings); here None says never, like "never"."""
     expires_at: MomentLike | None
     """When it ceases to hold, instead of `ttl`. A moment before `created_at` is expired at once."""
     entities: Iterable[str | Entity] | None
@@ -109,7 +120,7 @@ class DraftFields(TypedDict, total=False):
     trust: float | None
     """0..1, how far the source is trusted."""
     sensitivity: str | None
-    """`sensitive` masks the text in previews and logs."""
+    """`sensitive` masks the text in previews and logs, `normal` does not; else told from the text."""
     derived_from: Iterable[str] | None
     """Ids of the memories that it was made from."""
     relations: Iterable[Relation] | None
@@ -131,12 +142,14 @@ def make_draft(content: str, fields: Mapping[str, object]) -> Draft:
     }
     text = checks.content(content)
     _agree(given)
+    keeps = given.get("ttl") is None and "ttl" in fields and "expires_at" not in given
     source = {name: given.pop(name) for name in ("who", "role", "session", "turn") if name in given}
     claim = {name: given.pop(name) for name in ("subject", "attribute", "value") if name in given}
     return Draft(
         content=text,
         source=Source(**source),
         claim=Claim(**claim) if claim else None,
+        keeps=keeps,
         **given,
     )
 
@@ -258,7 +271,9 @@ def _moment(name: str, value: Any) -> datetime:  # noqa: ANN401  # parse_moment 
     return parse_moment(value, field=name)
 
 
-def _duration(name: str, value: Any) -> timedelta:  # noqa: ANN401  # parse_duration checks the type
+def _duration(name: str, value: Any) -> timedelta | None:  # noqa: ANN401  # parse_duration checks it
+    if value == NEVER:
+        return None
     return parse_duration(value, field=name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -33,6 +33,7 @@ class EventType(StrEnum):
     DELETED = "deleted"
     RESTORED = "restored"
     ERASED = "erased"
+    LIFTED = "lifted"
 
 
 class Actor(StrEnum):
@@ -58,3 +59,25 @@ class MemoryEvent:
     detail: Mapping[str, JsonValue] = field(default_factory=dict)
     number: int = 0
     """Place in the scope's log, given by the store."""
+
+
+def without_ids(
+    detail: Mapping[str, JsonValue], gone: Collection[RecordId]
+) -> Mapping[str, JsonValue]:
+    """Take erased records' ids out of an event's detail, at any depth; the same value if none is in it."""
+    left = {
+        name: _without(value, gone)
+        for name, value in detail.items()
+        if not _is_one(name, gone) and not _is_one(value, gone)
+    }
+    return detail if left == detail else left
+
+
+def _without(value: JsonValue, gone: Collection[RecordId]) -> JsonValue:
+    if isinstance(value, list):
+        return [_without(item, gone) for item in value if not _is_one(item, gone)]
+    return dict(without_ids(value, gone)) if isinstance(value, dict) else value
+
+
+def _is_one(value: JsonValue, gone: Collection[RecordId]) -> bool:
+    return isinstance(value, str) and value in gone

@@ -76,25 +76,31 @@ def extract(request: SummaryRequest) -> SummaryText | None:
     chosen = _cover(pieces)
     _fill(pieces, chosen, request.target_tokens)
     _prune(pieces, chosen)
-    texts = [each.content for each in request.sources]
+    told = _told(request)
     for _ in range(len(pieces) + 1):
         made = _written(pieces, chosen)
-        lost = {
-            (loss.type, loss.value)
-            for text in (made.content, _undated(pieces, chosen))
-            for loss in missing(texts, text, names=request.names)
-        }
+        checked = [Kept(made.content), Kept(_undated(pieces, chosen))]
+        lost = {key for key, said in told.items() if not all(each.has(said) for each in checked)}
         if not lost:
             break
         if not _mend(pieces, chosen, lost):
             return None
     else:
         return None
-    return (
-        made
-        if made.content and count_tokens(made.content) < sum(map(count_tokens, texts))
-        else None
-    )
+    return made if 0 < count_tokens(made.content) < _cost(request) else None
+
+
+def _told(request: SummaryRequest) -> dict[Key, Commitment]:
+    """Read what the sources commit to."""
+    return {
+        (each.type, each.value): each
+        for source in request.sources
+        for each in commitments(source.content, request.names)
+    }
+
+
+def _cost(request: SummaryRequest) -> int:
+    return sum(count_tokens(each.content) for each in request.sources)
 
 
 def completed(request: SummaryRequest, given: SummaryText) -> SummaryText | None:
@@ -105,18 +111,14 @@ def completed(request: SummaryRequest, given: SummaryText) -> SummaryText | None
     sources, or bare values where there is no room for more.
     """
     texts = [each.content for each in request.sources]
-    told = {
-        (each.type, each.value): each for text in texts for each in commitments(text, request.names)
-    }
     lost = missing(texts, given.content, names=request.names)
-    if 2 * len(lost) > len(told):
+    if 2 * len(lost) > len(_told(request)):
         return None
-    most = sum(map(count_tokens, texts))
     slots = [(), _fragments(_pieces(request), lost), tuple(loss.shown for loss in lost)]
     for slot in slots:
         facts = (*given.facts, *((_LISTED.join(slot),) if slot else ()))
         made = SummaryText(given.text, facts)
-        shorter = 0 < count_tokens(made.content) < most
+        shorter = 0 < count_tokens(made.content) < _cost(request)
         if shorter and not missing(texts, made.content, names=request.names):
             return made
     return None
@@ -215,11 +217,12 @@ def _fill(pieces: Sequence[_Piece], chosen: _Chosen, target: int) -> None:
 
 def _prune(pieces: Sequence[_Piece], chosen: _Chosen) -> None:
     """Drop fragments of which nothing is missed, now that whole sentences stand beside them."""
+    picked = {**chosen.parts, **chosen.whole}
+    kept = {at: Kept(f"{pieces[at].who}\n{text}") for at, text in picked.items()}
     for at in sorted(chosen.parts, key=lambda at: (pieces[at].worth, at)):
-        part = chosen.parts.pop(at)
-        kept = Kept(_undated(pieces, chosen))
-        if not all(map(kept.has, pieces[at].says.values())):
-            chosen.parts[at] = part
+        others = [each for place, each in kept.items() if place != at]
+        if all(any(each.has(said) for each in others) for said in pieces[at].says.values()):
+            del chosen.parts[at], kept[at]
 
 
 def _mend(pieces: Sequence[_Piece], chosen: _Chosen, lost: set[Key]) -> bool:

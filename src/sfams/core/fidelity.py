@@ -49,18 +49,18 @@ def commitments(text: str, names: Iterable[str] = ()) -> tuple[Commitment, ...]:
     return tuple(sorted(found.values(), key=lambda each: order.index(each.type)))
 
 
-def _of_line(line: str, names: tuple[str, ...]) -> list[Commitment]:
+def _of_line(line: str, names: tuple[str, ...]) -> tuple[Commitment, ...]:
     codes, rest = identifiers_of(line)
     dates, rest = dates_of(rest)
     numbers, rest = numbers_of(rest)
-    return [
+    return (
         *numbers,
         *dates,
         *known_names(line, names),
         *codes,
         *names_of(rest),
         *negations_of(line),
-    ]
+    )
 
 
 def missing(

@@ -134,6 +134,8 @@ def undo_transitions(
     transitions: list[Transition] = []
     skipped: dict[RecordId, str] = {}
     for step in applied_steps(plan):
+        if step.action is Action.SUMMARIZE:  # goes back with its whole group
+            continue
         record = found.get(step.record_id)
         obstacle = "undo window over" if over else _obstacle(step, record, taken)
         if record is None or obstacle:

@@ -63,7 +63,7 @@ _FUNCTION: Final = frozenset(_FUNCTION_WORDS.split())
 _LIGHT: Final = frozenset(_LIGHT_WORDS.split())
 
 _DENSE_CUE = re.compile(
-    r"不再|从未|从来没有?|从不|(?<![差对要])不(?![错过仅但只管论客]|好意思|少|同|久|断|停|愧|由|妨|如|得不|一会|起$|得了)"
+    r"不再|从未|从来没有?|从不|(?<![差对])(?<!不得)不(?![错过仅但只管论客]|好意思|少|同|久|断|停|愧|由|妨|如|得不|一会|起$|得了)"
     r"|没(?!关系|问题|事|完没|准|收)有?|(?<![南])无(?![论锡线疑聊敌数非意]|所谓)|未(?!来|婚|必|免)"
     r"|(?<![特区分级性类告个识辨离差派])别(?![人的处墅名致扭说忘看])|勿|禁止|拒绝|避免|取消"
 )
@@ -92,9 +92,9 @@ def negations_of(text: str) -> list[Commitment]:
     ]
 
 
-def denials_of(text: str) -> list[frozenset[str]]:
+def denials_of(text: str) -> tuple[frozenset[str], ...]:
     """Find what a plain text denies in the widest sense, by "refuses" and "avoids" too."""
-    return [frozenset(each.words) for each in _all(text, _WIDE, _DENSE_WIDE)]
+    return tuple(frozenset(each.words) for each in _all(text, _WIDE, _DENSE_WIDE))
 
 
 def denied(wanted: Commitment, denials: list[frozenset[str]]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from sfams.core.spans import Commitment, CommitmentType, take
+from sfams.core.spans import TAKEN, Commitment, CommitmentType, has_cjk, take
 
 __all__ = ["chinese_value", "numbers_of"]
 
@@ -87,7 +87,7 @@ _TIMES: Final = {
 }
 _FIGURES = re.compile(
     r"(?:(?P<sign>(?:US)?[$€£¥₹]|(?:USD|EUR|GBP|CNY|RMB)(?= ?\d)) ?)?"
-    r"(?P<minus>(?<![\w)-])-)?"
+    rf"(?P<minus>(?<![\w){TAKEN}-])-)?"
     r"(?<![\d.,])(?P<figures>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)"
     r"(?:(?P<times> ?(?:万亿|千万|百万|[万亿千百])|[kKM](?![A-Za-z])|"
     r" ?(?:bn|mn|thousand|million|billion|hundred|dozen)(?![A-Za-z]))|(?:st|nd|rd|th)(?![A-Za-z]))?"
@@ -142,7 +142,7 @@ _STRONG: Final = frozenset("元块岁") | {
 
 def numbers_of(text: str) -> tuple[list[Commitment], str]:
     """Find the numbers of a plain text; returns them and the text without them."""
-    chinese, rest = take(text, _CHINESE, _from_chinese)
+    chinese, rest = take(text, _CHINESE, _from_chinese) if has_cjk(text) else ([], text)
     figures, rest = take(rest, _FIGURES, _from_figures)
     words, rest = take(rest, _WORDS, _from_words)
     return [*chinese, *figures, *words], rest

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from sfams.core.models.linear import Linear
 from sfams.core.models.signals import is_number
+from sfams.core.periods import Period
 from sfams.core.plan import Action
 from sfams.core.record import parse_kind
 from sfams.core.retention import RetentionModel
@@ -127,12 +128,14 @@ class Triggers:
     - `turns`: so many turns were logged since the last time.
     - `interval`: so much time passed since the last time, looked at when something is remembered.
     - `session_end`: a session was ended.
+    - `digest`: "day", "week" or "month": at the first run after such a period its notes become one record.
     """
 
     over_budget: bool = True
     turns: int | None = None
-    interval: timedelta | None = timedelta(hours=24)
-    session_end: bool = True
+    interval: timedelta | None = None
+    session_end: bool = False
+    digest: str | None = None
 
     def __post_init__(self) -> None:
         """Check types and ranges."""
@@ -146,6 +149,9 @@ class Triggers:
             raise InvalidPolicyError(message, field="triggers.turns")
         if self.interval is not None:
             check_duration("triggers.interval", self.interval)
+        if self.digest is not None and self.digest not in set(Period):
+            message = f"triggers.digest: {str(self.digest)[:40]!r} is not {', '.join(Period)}"
+            raise InvalidPolicyError(message, field="triggers.digest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

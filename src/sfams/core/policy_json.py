@@ -64,6 +64,7 @@ def _triggers_to_json(triggers: Triggers) -> dict[str, JsonValue]:
         "turns": triggers.turns,
         "interval": None if every is None else every.total_seconds(),
         "session_end": triggers.session_end,
+        "digest": triggers.digest,
     }
 
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from sfams.core.models.adaptive import Adaptive
 from sfams.core.models.linear import classic
 from sfams.core.models.survival import CAPACITY, Survival
 from sfams.core.plan import Action
-from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.policy import Budget, RetentionPolicy, Triggers
 from sfams.errors import InvalidPolicyError
 
 
 def classic_policy() -> RetentionPolicy:
     """Score by 0.5 importance + 0.3 recency + 0.2 frequency; the lowest tenth goes a rung down.
 
-    What is hot is demoted, and what is cold and still among the lowest is deleted.
+    What is hot is demoted, and what is cold and still among the lowest is deleted. Each run takes its
+    tenth, so that it runs when somebody asks for it and never by itself.
     """
     return RetentionPolicy(
-        name="classic", model=classic(), share=0.1, share_action=Action.DELETE, max_share=0.2
+        name="classic",
+        model=classic(),
+        share=0.1,
+        share_action=Action.DELETE,
+        max_share=0.2,
+        triggers=Triggers(over_budget=False),
     )
 
 
@@ -50,6 +57,7 @@ def adaptive_policy(records: int | None = 5000, tokens: int | None = None) -> Re
         model=Adaptive(),
         budget=Budget(records=records, tokens=tokens, low=0.95),
         window=WINDOW,
+        triggers=Triggers(interval=timedelta(hours=24), session_end=True),
     )
 
 

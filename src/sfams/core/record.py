@@ -56,9 +56,14 @@ def parse_kind(value: str) -> str:
     return kind
 
 
+def base_of(kind: str) -> str:
+    """Give the kind that a refinement refines; a kind that is none is its own."""
+    return kind.partition(":")[0]
+
+
 def ages(kind: str) -> bool:
     """Tell whether age counts against a memory of this kind (an own refinement follows its base)."""
-    return kind.partition(":")[0] in AGING_KINDS
+    return base_of(kind) in AGING_KINDS
 
 
 class Status(StrEnum):
@@ -219,3 +224,21 @@ class MemoryRecord:
     def expired(self, now: datetime) -> bool:
         """Tell whether the TTL has run out; the boundary itself counts as expired."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class PastVersion:
+    """What a record said before it was changed, and until when."""
+
+    version: int
+    content: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount:
+    """An entity and how many live records name it."""
+
+    name: str
+    type: str
+    records: int

@@ -14,7 +14,11 @@ from typing import Final
 
 from sfams.core.scripts import CJK, INVISIBLE
 
-__all__ = ["Commitment", "CommitmentType", "clauses", "has_cjk", "plain", "take"]
+__all__ = ["TAKEN", "Commitment", "CommitmentType", "clauses", "has_cjk", "plain", "take"]
+
+
+TAKEN: Final = "\x1f"
+"""Stands where something was taken out: white space, but no blank that anybody has typed."""
 
 
 class CommitmentType(StrEnum):
@@ -78,6 +82,6 @@ def take(
         made = make(match)
         if made is not None:
             found.append(made)
-            left += [text[at : match.start()], " " * (match.end() - match.start())]
+            left += [text[at : match.start()], TAKEN * (match.end() - match.start())]
             at = match.end()
     return found, "".join(left) + text[at:]

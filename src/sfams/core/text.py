@@ -32,6 +32,7 @@ __all__ = [
     "TOKENIZER_VERSION",
     "clip",
     "count_tokens",
+    "drop_words",
     "find_surrogate",
     "fold",
     "is_blank",
@@ -198,6 +199,11 @@ def _word_terms(token: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65_536)
 def _short_terms(token: str) -> tuple[str, ...]:
     return (stem(token),) if token.isalpha() else _split(token)
+
+
+def drop_words() -> None:
+    """Empty the cache of words: after an erasure this process shall not remember them either."""
+    _short_terms.cache_clear()
 
 
 def _split(token: str) -> tuple[str, ...]:

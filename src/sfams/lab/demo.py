@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from statistics import fmean
 from sfams.bootstrap import make_embedder, open_memory
 from sfams.core.context import ContextBlock, build_context
 from sfams.core.plan import ForgettingPlan
-from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.policy import Budget, RetentionPolicy, Triggers
 from sfams.core.query import Hit
 from sfams.core.record import RecordId, Status
 from sfams.errors import InvalidInputError
@@ -55,6 +55,10 @@ Progress = Callable[[int], object]
 """Called with the number of turns replayed since the last call."""
 
 
+POLICY = RetentionPolicy(name="demo", triggers=Triggers(over_budget=False))
+"""Forgets when the demo says so, for all to see, and not by itself."""
+
+
 def run_demo(
     path: str | Path,
     *,
@@ -87,7 +91,7 @@ def run_demo(
     if tokens < 1:
         message = f"tokens: must be a whole number above 0, got {tokens}"
         raise InvalidInputError(message, field="tokens")
-    policy = RetentionPolicy(name="demo", budget=Budget(records=budget))
+    policy = replace(POLICY, budget=Budget(records=budget))
     turns = read_turns()
     with ExitStack() as stack:
         if isinstance(embedder, str):

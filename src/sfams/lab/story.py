@@ -14,6 +14,7 @@ from sfams.core.events import EventType, MemoryEvent
 from sfams.core.policy import Budget, RetentionPolicy
 from sfams.core.record import MemoryRecord, RecordId, Status, Tier
 from sfams.core.retention import curve
+from sfams.core.sensitivity import masked
 from sfams.lab.history import Turn
 from sfams.service.memory import Memory
 
@@ -104,7 +105,7 @@ def _life(
         turn=turns[record.id].key,
         who=record.source.who,
         at=record.created_at,
-        text=record.content,
+        text=masked(record),
         kind=record.kind,
         tokens=record.tokens,
         fate=fate,

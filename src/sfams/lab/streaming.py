@@ -87,7 +87,13 @@ def wire(store: Store, embedder: Embedder, start: datetime) -> tuple[Engine, Rep
     """Wire the service over a store with a clock that follows the conversation."""
     clock = ReplayClock(start)
     return (
-        Engine(store=store, embedder=embedder, clock=clock, new_id=ReplayIds(clock)),
+        Engine(
+            store=store,
+            embedder=embedder,
+            clock=clock,
+            new_id=ReplayIds(clock),
+            automatic=False,
+        ),
         clock,
     )
 

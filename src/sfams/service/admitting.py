@@ -13,6 +13,7 @@ from sfams.core.indexing import terms_of
 from sfams.core.keywords import Terms
 from sfams.core.record import JsonValue, MemoryRecord, RecordId, Status
 from sfams.core.scope import Scope
+from sfams.core.tombstones import ERASED
 from sfams.core.view import Vector
 from sfams.ports import Entry, Reader, Transaction
 from sfams.service.listing import check_id, fetch
@@ -22,7 +23,10 @@ from sfams.service.superseding import supersede_all
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A draft on its way in: completed, with a fresh id, and its vector once there is one."""
+    """A draft on its way in: completed, with a fresh id, and its vector once there is one.
+
+    `holds` tells what limits its life where its text says so.
+    """
 
     draft: Draft
     record: MemoryRecord
@@ -30,6 +34,9 @@ class Item:
     vector: Vector | None = None
     neighbours: tuple[Neighbour, ...] = ()
     warning: str = ""
+    holds: str = ""
+    bars: tuple[str, ...] = ()
+    """Under which names a tombstone keeps it out."""
 
 
 class Admitter:
@@ -49,7 +56,10 @@ class Admitter:
         self._hashes = dict(transaction.by_hash(scope, self._wanted))
         keys = [item.draft.key for item in items if item.draft.key is not None]
         self._keys = set(transaction.by_key(scope, keys)) if keys else set()
+        names = [name for item in items for name in item.bars]
+        self._erased = transaction.tombstones(scope, names) if names else {}
         self._aliases: dict[RecordId, RecordId] = {}
+        self._refused: set[RecordId] = set()
         self._waiting: list[Entry] = []
         self._events: list[MemoryEvent] = []
 
@@ -59,6 +69,9 @@ class Admitter:
         alone = draft.claim is None and not draft.supersedes and draft.key not in self._keys
         around = self._alone(item) if alone else self._among_others(item)
         decision = admit(draft, around, created_at=item.record.created_at, twin_cosine=twin_cosine)
+        barred = next((self._erased[name] for name in item.bars if name in self._erased), None)
+        if barred is not None and decision.duplicate_of is None:
+            return self._refuse(item, barred)
         if decision.duplicate_of is not None:
             self._aliases[item.record.id] = decision.duplicate_of
         self._note(item, decision)
@@ -70,6 +83,12 @@ class Admitter:
             embedded=decision.duplicate_of is not None or item.vector is not None,
             warnings=self._warnings(item, decision, alone=alone),
         )
+
+    def _refuse(self, item: Item, barred: RecordId) -> RememberResult:
+        """Store nothing: the text, or the value of its claim, was erased and nobody has lifted that."""
+        self._refused.add(item.record.id)
+        warning = f"not stored: {ERASED} ({barred})"
+        return RememberResult(id=barred, outcome=Outcome.REFUSED, warnings=(warning,))
 
     def finish(self) -> list[MemoryEvent]:
         """Write what waits, and the log; returns the events."""
@@ -108,6 +127,7 @@ class Admitter:
         return tuple(
             replace(near, id=self._aliases[near.id]) if near.id in self._aliases else near
             for near in item.neighbours
+            if near.id not in self._refused
         )
 
     def _note(self, item: Item, decision: Admission) -> None:
@@ -137,6 +157,8 @@ class Admitter:
             self._hashes[record.content_hash] = record.id
         self._waiting.append(Entry(record, item.terms, item.vector))
         detail: dict[str, JsonValue] = {"outcome": decision.outcome.value}
+        if item.holds:
+            detail["expires"] = item.holds
         if decision.supersedes:
             detail["supersedes"] = list(decision.supersedes)
         self._event(EventType.REMEMBERED, record.id, detail)

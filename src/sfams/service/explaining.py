@@ -9,15 +9,14 @@ from datetime import datetime
 
 import numpy as np
 
-from sfams.core.admission import content_hash
-from sfams.core.draft import Draft
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.lifecycle import restorable
 from sfams.core.plan import Reason
 from sfams.core.query import Cursor, Filter, Mode, Order, Page, Query
-from sfams.core.record import EmbeddingState, Kind, MemoryRecord, RecordId, Status, Tier
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.core.text import is_blank, signature
+from sfams.core.tombstones import text_names
 from sfams.errors import InvalidInputError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
@@ -97,13 +96,10 @@ def _all(reader: Reader, scope: Scope, selection: Filter, now: datetime) -> Iter
 def _absent(reader: Reader, scope: Scope, subject: str, record_id: RecordId | None) -> Explanation:
     """Tell what has been erased from what never was: an id by the log, a text by its tombstone.
 
-    A tombstone holds the hash of text and speaker, so that a text is known again only as one that nobody
-    in particular said.
+    A text is known again whoever said it, as long as nobody has lifted its tombstone.
     """
     if record_id is None:
-        draft = Draft(content=subject)
-        hashes = [content_hash(draft, kind) for kind in (Kind.FACT, Kind.DIALOGUE)]
-        erased = bool(reader.tombstones(scope, hashes))
+        erased = bool(reader.tombstones(scope, text_names(subject)))
         return Explanation(fate=Fate.ERASED if erased else Fate.NEVER_STORED)
     events = tuple(reader.history(scope, [record_id]))
     if not events:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,12 +20,14 @@ from sfams.core.plan import (
     Receipt,
 )
 from sfams.core.policy_json import undo_window
-from sfams.core.record import MemoryRecord, PlanId, Status, Tier
+from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.errors import BlastRadiusError, ConflictError, PlanStaleError
 from sfams.ports import Transaction, Transition
 from sfams.service.engine import Engine
+from sfams.service.merging import FELL_APART, chunk_of, written
 from sfams.service.planning import load
+from sfams.service.summarizing import Prepared, summarize_group
 
 CHUNK = 500
 """Steps per transaction at most: other writers wait for one chunk, a crash resumes at the next."""
@@ -30,6 +35,8 @@ TARGET = 0.03
 """Seconds that a chunk should take."""
 PAUSE = 0.005
 """Seconds between chunks, for a writer of another process to see that the lock is free."""
+
+_ACTORS = {Reason.EXPIRED: Actor.TTL, Reason.ASKED: Actor.USER}
 
 
 def apply(
@@ -53,6 +60,7 @@ def apply(
     now = engine.now()
     pace, mine = _Pace(), False
     while True:
+        ready = written(engine, current, chunk_of(current, pace.size))
         with engine.store.write() as transaction, pace:
             current = load(transaction, scope, plan_id)
             if current.state is PlanState.APPLIED:
@@ -60,7 +68,8 @@ def apply(
                     _check_applicable(current, override=True)
                 break
             mine = True
-            events, current = _apply_chunk(transaction, current, now, pace.size)
+            steps = chunk_of(current, pace.size)
+            events, current = _apply_chunk(_Chunk(engine, transaction, current, now), steps, ready)
         engine.tell(scope, events)
         if current.state is PlanState.APPLYING:
             time.sleep(PAUSE)
@@ -101,34 +110,84 @@ def _check_applicable(current: ForgettingPlan, *, override: bool) -> None:
 
 
 def _apply_chunk(
-    transaction: Transaction, current: ForgettingPlan, now: datetime, size: int
+    chunk: _Chunk, steps: Sequence[ForgettingStep], ready: Mapping[int, Prepared]
 ) -> tuple[list[MemoryEvent], ForgettingPlan]:
-    steps = current.steps[current.cursor : current.cursor + size]
-    records = {r.id: r for r in transaction.get(current.scope, [s.record_id for s in steps])}
-    skipped = dict(current.skipped)
-    transitions: list[Transition] = []
-    events: list[MemoryEvent] = []
-    for step in steps:
-        reason = _reason_to_skip(step, records.get(step.record_id), current, now)
-        if reason:
-            skipped.setdefault(step.record_id, reason)
-            continue
-        transitions.append(_transition(step))
-        events.append(_event(step, current.id, now))
-    cursor = current.cursor + len(steps)
-    done = cursor >= len(current.steps)
-    after = replace(
-        current,
-        state=PlanState.APPLIED if done else PlanState.APPLYING,
-        cursor=cursor,
-        skipped=skipped,
-        applied_at=now if done else current.applied_at,
-        undo_until=now + undo_window(current.policy),
-    )
-    transaction.transition(current.scope, transitions, now)
-    transaction.append(current.scope, events)
-    transaction.advance_plan(after)
-    return events, after
+    return chunk.apply(steps, ready)
+
+
+class _Chunk:
+    """Some steps of a plan, carried out in one transaction together with its cursor."""
+
+    def __init__(
+        self, engine: Engine, transaction: Transaction, plan: ForgettingPlan, now: datetime
+    ) -> None:
+        self._engine = engine
+        self._transaction = transaction
+        self._plan = plan
+        self._now = now
+        self._skipped = dict(plan.skipped)
+        self._transitions: list[Transition] = []
+        self._events: list[MemoryEvent] = []
+
+    def apply(
+        self, steps: Sequence[ForgettingStep], ready: Mapping[int, Prepared]
+    ) -> tuple[list[MemoryEvent], ForgettingPlan]:
+        """Do what can be done; what cannot is skipped, with the reason."""
+        plan, transaction, now = self._plan, self._transaction, self._now
+        records = {r.id: r for r in transaction.get(plan.scope, [s.record_id for s in steps])}
+        fit: list[ForgettingStep] = []
+        for step in steps:
+            reason = _reason_to_skip(step, records.get(step.record_id), plan, now)
+            if reason:
+                self._skipped.setdefault(step.record_id, reason)
+            else:
+                fit.append(step)
+        for step in fit:
+            if step.action is not Action.SUMMARIZE:
+                self._transitions.append(_transition(step))
+                self._events.append(_event(step, plan.id, now))
+        # Before groups are written: what makes room for their texts must not wait.
+        transaction.transition(plan.scope, self._transitions, now)
+        transaction.append(plan.scope, self._events)
+        self._merge(steps, {step.record_id for step in fit}, ready)
+        cursor = plan.cursor + len(steps)
+        done = cursor >= len(plan.steps)
+        after = replace(
+            plan,
+            state=PlanState.APPLIED if done else PlanState.APPLYING,
+            cursor=cursor,
+            skipped=self._skipped,
+            applied_at=now if done else plan.applied_at,
+            undo_until=now + undo_window(plan.policy),
+        )
+        transaction.advance_plan(after)
+        return self._events, after
+
+    def _merge(
+        self,
+        steps: Sequence[ForgettingStep],
+        fit: AbstractSet[RecordId],
+        ready: Mapping[int, Prepared],
+    ) -> None:
+        """Write each group whole, or leave it alone."""
+        groups: dict[int, list[ForgettingStep]] = defaultdict(list)
+        for step in steps:
+            if step.action is Action.SUMMARIZE and step.record_id not in self._plan.skipped:
+                groups[step.group].append(step)
+        for number, members in groups.items():
+            prepared = ready.get(number)
+            reason = FELL_APART
+            if prepared is not None and all(step.record_id in fit for step in members):
+                changes = summarize_group(
+                    self._engine, self._transaction, prepared, self._now, self._plan.id
+                )
+                reason = changes.reason
+                if not reason:
+                    changes.write(self._transaction, self._plan.scope, self._now)
+                    self._events += changes.events
+            if reason:
+                for step in members:
+                    self._skipped.setdefault(step.record_id, reason)
 
 
 def _reason_to_skip(
@@ -183,6 +242,7 @@ def _receipt(current: ForgettingPlan, now: datetime) -> Receipt:
         plan_id=current.id,
         at=current.applied_at or now,
         demoted=sum(step.action is Action.DEMOTE for step in done),
+        summarized=sum(step.action is Action.SUMMARIZE for step in done),
         deleted=sum(step.action is Action.DELETE for step in done),
         skipped=current.skipped,
         undo_until=current.undo_until,

@@ -10,6 +10,7 @@ from sfams.ports import Problem
 from sfams.service.embedding import build_note, model_warning
 from sfams.service.engine import Engine
 from sfams.service.pending import embed_pending
+from sfams.service.receipts import settle_pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,8 @@ def check(engine: Engine, *, repair: bool) -> Checkup:
     if hopeless or not repair:
         return Checkup(problems=problems, warnings=tuple(warnings))
     repaired = engine.store.repair(problems)
-    engine.store.settle()  # what an erasure had to leave pending
+    if engine.store.settle():  # what an erasure had to leave pending
+        settle_pending(engine)
     embedded = 0
     try:
         for scope in _scopes_waiting(engine):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 from sfams.core.events import EventType, MemoryEvent
-from sfams.core.record import RecordId, Relation
+from sfams.core.lifecycle import restore_transition
+from sfams.core.record import MemoryRecord, RecordId, Relation, Status, Tier
 from sfams.core.scope import Scope
 from sfams.errors import InvalidInputError
 from sfams.ports import UsageDelta
@@ -65,14 +66,15 @@ def reinforce(
 ) -> int:
     """Confirm that memories were really used; counts each at most once per session.
 
-    Returns how many were counted. Confirmed use weighs more than being shown.
+    Returns how many were counted. Confirmed use weighs more than being shown, and brings a cold memory
+    back into the hot tier, under grace.
     """
     wanted = [check_id(value) for value in ids]
     if session is not None:
         check_session(session)
     now = engine.now()
     with engine.store.write() as transaction:
-        fetch(transaction, scope, wanted)
+        records = fetch(transaction, scope, wanted)
         counted = {
             event.record_id
             for event in transaction.history(scope, wanted)
@@ -90,7 +92,19 @@ def reinforce(
             )
             for record_id in fresh
         ]
+        warm = [restore_transition(each, now) for each in records if _is_cold(each)]
+        events += [
+            MemoryEvent(
+                type=EventType.RESTORED, at=now, record_id=each.id, detail={"reason": "used"}
+            )
+            for each in warm
+        ]
+        transaction.transition(scope, warm, now)
         transaction.add_usage(scope, [UsageDelta(record_id, 0, 1, now) for record_id in fresh])
         transaction.append(scope, events)
     engine.tell(scope, events)
     return len(fresh)
+
+
+def _is_cold(record: MemoryRecord) -> bool:
+    return record.status is Status.LIVE and record.tier is Tier.COLD

@@ -29,10 +29,11 @@ def follow_up(engine: Engine, scope: Scope, results: Sequence[RememberResult]) -
     A scope is looked at once after opening and once after each failure, so an embedder that is down is
     never asked by this.
     """
-    if not all(result.embedded for result in results):
+    stored = [result for result in results if result.outcome is not Outcome.REFUSED]
+    if not all(result.embedded for result in stored):
         engine.waiting.note(scope)
         return
-    answered = any(result.outcome is not Outcome.DUPLICATE for result in results)
+    answered = any(result.outcome is not Outcome.DUPLICATE for result in stored)
     if answered and engine.waiting.take(scope):
         engine.background.submit(partial(catch_up, engine, scope))
 

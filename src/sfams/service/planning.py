@@ -9,7 +9,7 @@ from statistics import median
 
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.plan import Cause, ForgettingPlan, PlanState
-from sfams.core.planner import Circumstances, plan_forgetting, removed_by
+from sfams.core.planner import Circumstances, plan_forgetting, removed_by, to_summarize
 from sfams.core.policy import RetentionPolicy
 from sfams.core.presets import preset
 from sfams.core.record import PlanId, RecordId
@@ -18,6 +18,7 @@ from sfams.core.selecting import make_filter
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Reader
 from sfams.service.engine import Engine
+from sfams.service.merging import groups_of
 
 _PLANS_COMPARED = 10
 """Applied plans whose size tells what is usual."""
@@ -51,6 +52,7 @@ def draft(engine: Engine, scope: Scope, request: PlanRequest) -> ForgettingPlan:
         circumstances = Circumstances(
             cause=request.cause,
             candidates=_candidates(reader, scope, request.where, now),
+            groups=groups_of(reader, scope, to_summarize(columns, rules, now)),
             usual=None if rules.anomaly is None else _usual(reader, scope),
         )
     return plan_forgetting(

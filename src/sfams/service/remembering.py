@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import compress
 
 import numpy as np
@@ -13,10 +13,12 @@ from sfams.core.admission import Neighbour, Outcome, content_hash
 from sfams.core.draft import Draft
 from sfams.core.importance import prior
 from sfams.core.indexing import index_text, terms_of
+from sfams.core.lifetimes import lifetime
 from sfams.core.record import (
     EmbeddingState,
     MemoryRecord,
     RecordId,
+    Sensitivity,
     Usage,
     Validity,
     parse_kind,
@@ -24,6 +26,7 @@ from sfams.core.record import (
 from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
 from sfams.core.text import count_tokens, language_of
+from sfams.core.tombstones import barring
 from sfams.core.view import Vector
 from sfams.ports import Reader
 from sfams.service.admitting import Admitter, Item, key_holder
@@ -31,6 +34,8 @@ from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.hearing import Heard, hear, remember_style
 from sfams.service.results import Progress, RememberResult
+from sfams.service.screening import refused, screen
+from sfams.service.silence import UNSAID
 
 CHUNK = 64
 """Texts embedded and committed together."""
@@ -43,19 +48,42 @@ def remember_many(
     drafts: Sequence[Draft],
     *,
     wait: bool = True,
+    erased: bool = False,
     progress: Progress | None = None,
 ) -> list[RememberResult]:
     """Take texts in, in order; each chunk of 64 is one transaction.
 
     With `wait=False` the text is durable when this returns and found by keywords; its vector follows
-    in the background.
+    in the background. What was erased here is refused, one by one, unless `erased` lets it back in; what
+    belongs to a session off the record is passed over.
     """
     results: list[RememberResult] = []
     for start in range(0, len(drafts), CHUNK):
         chunk = drafts[start : start + CHUNK]
-        results.extend(_remember_chunk(engine, scope, chunk, wait=wait))
+        loud = [draft for draft in chunk if not engine.silence.covers(scope, draft)]
+        told = iter(_remember_screened(engine, scope, loud, wait=wait, erased=erased))
+        results += [UNSAID if engine.silence.covers(scope, d) else next(told) for d in chunk]
         if progress is not None:
             progress(len(chunk))
+    return results
+
+
+def _remember_screened(
+    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool, erased: bool
+) -> list[RememberResult]:
+    """Take in what the scope's rule lets in, and report the rest in its place."""
+    screened = screen(engine, scope, drafts)
+    let_in = [each.draft for each in screened if each.draft is not None]
+    told = iter(_remember_chunk(engine, scope, let_in, wait=wait, erased=erased) if let_in else ())
+    results = []
+    for each in screened:
+        if each.draft is None:
+            results.append(refused(each.warning))
+            continue
+        result = next(told)
+        if each.warning:
+            result = replace(result, warnings=(*result.warnings, each.warning))
+        results.append(result)
     return results
 
 
@@ -68,6 +96,7 @@ class _Judged:
     kind: str
     importance: float
     content_hash: str
+    bars: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +113,15 @@ _UNPLACED = _Placed()
 
 
 def _remember_chunk(
-    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool
+    engine: Engine, scope: Scope, drafts: Sequence[Draft], *, wait: bool, erased: bool
 ) -> list[RememberResult]:
     now = engine.now()
-    judged = [_judge(engine, draft) for draft in drafts]
+    judged = [_judge(engine, draft, erased=erased) for draft in drafts]
     placed = _place(engine, scope, judged) if wait else [_UNPLACED] * len(judged)
     heard = hear(engine, scope, [(each.draft.source.who, each.draft.content) for each in judged])
     twin_cosine = engine.admission.twin_cosine(engine.embedder.calibration)
     items = [
-        _complete(scope, text, (place, sound), now)
+        _complete(scope, text, (place, sound), now, engine.reading.zone)
         for text, place, sound in zip(judged, placed, heard, strict=True)
     ]
     with engine.store.write() as transaction:
@@ -101,24 +130,30 @@ def _remember_chunk(
         admitter = Admitter(transaction, scope, items, now)
         results = [admitter.take(item, twin_cosine) for item in items]
         events = admitter.finish()
-        new = (each.outcome is not Outcome.DUPLICATE for each in results)
-        remember_style(transaction, scope, compress(heard, new))
+        new = (each.stored and each.outcome is not Outcome.DUPLICATE for each in results)
+        fresh = [*new]
+        remember_style(transaction, scope, compress(heard, fresh))
+    engine.board.added(scope, (item.record for item in compress(items, fresh)))
     engine.tell(scope, events)
     return results
 
 
-def _judge(engine: Engine, draft: Draft) -> _Judged:
+def _judge(engine: Engine, draft: Draft, *, erased: bool) -> _Judged:
     """Fill in kind and importance where the caller left them open."""
     estimate = prior(draft.content)
     kind = parse_kind(draft.kind or estimate.kind)
     importance = estimate.importance if draft.importance is None else draft.importance
-    return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind))
+    bars = () if erased else barring(draft, kind)
+    return _Judged(engine.record_id(), draft, kind, importance, content_hash(draft, kind), bars)
 
 
-def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: datetime) -> Item:
+def _complete(
+    scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: datetime, zone: tzinfo
+) -> Item:
     """Make the record: moments, language and size are what is still missing."""
     draft, (place, sound) = text.draft, found
     created_at = draft.created_at or now
+    own = None if draft.dated else lifetime(draft.content, created_at, zone)
     record = MemoryRecord(
         id=text.id,
         scope=scope,
@@ -129,7 +164,7 @@ def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: da
         created_at=created_at,
         recorded_at=now,
         updated_at=now,
-        expires_at=draft.expiry(created_at),
+        expires_at=draft.expiry(created_at) if own is None else own.until,
         entities=draft.entities,
         tags=draft.tags,
         metadata=draft.metadata,
@@ -143,14 +178,21 @@ def _complete(scope: Scope, text: _Judged, found: tuple[_Placed, Heard], now: da
         salience=sound.salience.value
         if draft.importance is None
         else salience_given(draft.importance),
-        sensitivity=draft.sensitivity,
+        sensitivity=draft.sensitivity or Sensitivity.NORMAL,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
         embedding=place.state,
         key=draft.key,
     )
     return Item(
-        draft, record, terms_of(record, sound.terms), place.vector, place.neighbours, place.warning
+        draft=draft,
+        record=record,
+        terms=terms_of(record, sound.terms),
+        vector=place.vector,
+        neighbours=place.neighbours,
+        warning=place.warning,
+        holds="" if own is None else own.reason,
+        bars=text.bars,
     )
 
 
@@ -183,10 +225,13 @@ def _known(reader: Reader, scope: Scope, texts: Sequence[_Judged]) -> set[Record
     keys = [text.draft.key for text in texts if text.draft.key is not None]
     given = reader.by_key(scope, keys) if keys else {}
     hashes = reader.by_hash(scope, [text.content_hash for text in texts])
+    # What was erased is not shown to an embedder again either.
+    barred = reader.tombstones(scope, [name for text in texts for name in text.bars])
     return {
         text.id
         for text in texts
         if text.content_hash in hashes
+        or not barred.keys().isdisjoint(text.bars)
         or (
             text.draft.key in given
             and key_holder(reader, scope, text.draft.key, text.content_hash) is not None

@@ -8,14 +8,15 @@ from datetime import datetime
 
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.lifecycle import applied_steps, restorable, restore_transition, undo_transitions
-from sfams.core.plan import ForgettingPlan, PlanState, Receipt
+from sfams.core.plan import Action, ForgettingPlan, PlanState, Receipt
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError, NotFoundError
-from sfams.ports import Reader
+from sfams.ports import Reader, Transaction
 from sfams.service.engine import Engine
 from sfams.service.listing import check_id, fetch
 from sfams.service.planning import load, newest_applied
+from sfams.service.summarizing import summaries_of, undo_group
 
 _PLANS_SEARCHED = 100
 
@@ -31,16 +32,34 @@ def restore_plan(engine: Engine, scope: Scope, plan_id: PlanId) -> Receipt:
     with engine.store.write() as transaction:
         current = load(transaction, scope, plan_id)
         _check_undoable(current, now)
+        events, merged = _undo_groups(transaction, current, now)
         done = [step.record_id for step in applied_steps(current)]
         records = transaction.get(scope, done)
         live = transaction.by_hash(scope, [record.content_hash for record in records])
         transitions, skipped = undo_transitions(current, records, now, live)
-        events = [_event(each.id, plan_id, now) for each in transitions]
+        events += (own := [_event(each.id, plan_id, now) for each in transitions])
         transaction.transition(scope, transitions, now)
-        transaction.append(scope, events)
+        transaction.append(scope, own)
         transaction.advance_plan(replace(current, state=PlanState.UNDONE))
     engine.tell(scope, events)
-    return Receipt(plan_id=plan_id, at=now, restored=len(transitions), skipped=skipped)
+    back = sum(event.type is EventType.RESTORED for event in events)
+    return Receipt(plan_id=plan_id, at=now, restored=back, skipped={**skipped, **merged})
+
+
+def _undo_groups(
+    transaction: Transaction, plan: ForgettingPlan, now: datetime
+) -> tuple[list[MemoryEvent], dict[RecordId, str]]:
+    """Bring back what a plan has summarized; the summaries go, unless they were changed."""
+    steps = [step for step in applied_steps(plan) if step.action is Action.SUMMARIZE]
+    named = summaries_of(transaction, plan.scope, [step.record_id for step in steps])
+    events: list[MemoryEvent] = []
+    skipped: dict[RecordId, str] = {}
+    for summary in transaction.get(plan.scope, sorted(set(named.values()))):
+        changes = undo_group(transaction, plan.scope, summary, now, plan.id)
+        changes.write(transaction, plan.scope, now)
+        events += changes.events
+        skipped |= changes.skipped
+    return events, skipped
 
 
 def _check_undoable(current: ForgettingPlan, now: datetime) -> None:

@@ -21,8 +21,10 @@ Progress = Callable[[int], object]
 class RememberResult:
     """What became of one text.
 
-    `id` is the record that now holds it: the new one, or the known one for a duplicate. `embedded` is
-    False while its vector is missing (keywords find it meanwhile); `warnings` then says why.
+    `id` is the record that now holds it: the new one, or the known one for a duplicate. What was refused
+    because it was erased here has the id of the erased record; what a rule refused or is off the record
+    has none (""). `embedded` is False while its vector is missing (keywords find it meanwhile). `warnings`
+    says why, and what was redacted or refused.
     """
 
     id: RecordId
@@ -31,6 +33,11 @@ class RememberResult:
     twin: Twin | None = None
     embedded: bool = True
     warnings: tuple[str, ...] = ()
+
+    @property
+    def stored(self) -> bool:
+        """Tell whether the memory holds the text now."""
+        return self.outcome not in {Outcome.REFUSED, Outcome.OFF_THE_RECORD}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +127,101 @@ class Residue(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResidueCheck:
+    """What was looked for in the files, by counts and one digest, and what was found.
+
+    A text is looked for in pieces. `left` are those that stand in the files and in no row: 0 is clean.
+    `too_short` texts (under 4 bytes) cannot be told from chance. `rewritten`: the file was written anew.
+    """
+
+    texts: int
+    pieces: int
+    too_short: int
+    left: int
+    digest: str
+    rewritten: bool
+
+
+OUT_OF_REACH = (
+    "backups and copies of the file",
+    "exports",
+    "prompts and answers of language models",
+    "other scopes",
+)
+"""Where erased texts may still be, and only their keeper can erase them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EraseReceipt:
-    """Proof of an erasure: ids and content hashes, never text. `dry_run` only counts."""
+    """Proof of an erasure: ids, content hashes and counts, never text. `dry_run` only previews.
+
+    `reach` counts by category what went: records, summaries, versions, vectors, relations, plan_steps,
+    events (those that lost their detail) and entities (named by nothing else). `withdrawn` are summaries
+    made from what was erased, which went with it; `revived` are groups of their other sources, live again.
+    `unsure` names records that hold the subject's name only inside something longer: they stay. `number`
+    and `seal` are its place in the scope's chain of receipts.
+    """
 
     at: datetime
     ids: tuple[RecordId, ...]
     hashes: tuple[str, ...]
     residue: Residue
     dry_run: bool = False
+    reach: Mapping[str, int] = field(default_factory=dict)
+    withdrawn: tuple[RecordId, ...] = ()
+    revived: tuple[tuple[RecordId, ...], ...] = ()
+    unsure: tuple[RecordId, ...] = ()
+    checked: ResidueCheck | None = None
+    number: int = 0
+    seal: str = ""
+    signature: str = ""
+    out_of_reach: tuple[str, ...] = OUT_OF_REACH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """A receipt as the store keeps it: ids and counts, one digest in place of the hashes.
+
+    `digest` is SHA-256 over the receipt's hashes, a line each. Of more than 1,000 records `ids` is empty.
+    """
+
+    number: int
+    at: datetime
+    count: int
+    ids: tuple[RecordId, ...]
+    digest: str
+    reach: Mapping[str, int]
+    residue: Residue
+    checked_at: datetime | None
+    seal: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureLog(Sequence[Erasure]):
+    """The erasures of a scope, oldest first, and what is wrong with their chain (nothing: ())."""
+
+    erasures: tuple[Erasure, ...]
+    problems: tuple[str, ...] = ()
+    head: str = ""
+    """Seal of the newest link: kept elsewhere, it shows later whether the chain was cut."""
+    signed: bool = False
+
+    def __iter__(self) -> Iterator[Erasure]:
+        """Iterate, oldest first."""
+        return iter(self.erasures)
+
+    def __len__(self) -> int:
+        """Count the erasures."""
+        return len(self.erasures)
+
+    @overload
+    def __getitem__(self, index: int) -> Erasure: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Erasure, ...]: ...
+    def __getitem__(self, index: int | slice) -> Erasure | tuple[Erasure, ...]:
+        """Take one, or several."""
+        return self.erasures[index]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -219,7 +219,7 @@ def _record(engine: Engine, scope: Scope, draft: Draft, now: datetime) -> Memory
         source=draft.source,
         derived_from=draft.derived_from,
         trust=draft.trust,
-        sensitivity=draft.sensitivity,
+        sensitivity=draft.sensitivity or Sensitivity.NORMAL,
         language=language_of(draft.content),
         tokens=count_tokens(draft.content),
     )

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from sfams.core import checks
-from sfams.core.admission import content_hash
+from sfams.core.admission import Outcome, content_hash
 from sfams.core.draft import Draft, draft_from_mapping
 from sfams.core.events import Actor, EventType, MemoryEvent
-from sfams.core.importance import prior
 from sfams.core.indexing import terms_of
 from sfams.core.moments import format_moment, parse_moment
 from sfams.core.query import Cursor, Filter, Order, Page
-from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status, parse_kind
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Status
 from sfams.core.scope import Scope
+from sfams.core.screening import found_beside, redacted_record
+from sfams.core.sensitivity import Finding, SensitiveRule, find_sensitive, named, redact
+from sfams.core.tombstones import ERASED, barring_record, text_names
 from sfams.core.wire import FORMAT, Json, record_from_wire, record_to_wire
 from sfams.errors import InvalidInputError
 from sfams.ports import Entry, PastVersion, Reader, Transaction
@@ -23,6 +26,7 @@ from sfams.service.engine import Engine
 from sfams.service.listing import cursor_after
 from sfams.service.remembering import remember_many
 from sfams.service.results import Progress
+from sfams.service.screening import refusal, rule
 
 _PAGE = 500
 
@@ -207,13 +211,15 @@ class _Intake:
     def _insert(self, scope: Scope, whole: Sequence[_Whole]) -> None:
         """Write exported records; their vectors follow, since models may differ."""
         now = self._engine.now()
+        whole = self._screened(scope, whole)
         with self._engine.store.write() as transaction:
-            hashes = {each.line: each.record.content_hash for each in whole}
-            erased = self._erased(transaction, scope, hashes)
+            names = {each.line: barring_record(each.record) for each in whole}
+            erased = self._erased(transaction, scope, names)
             kept = [each for each in whole if each.line not in erased]
             fresh = _unknown(transaction, scope, kept)
             transaction.insert([Entry(each.record, terms_of(each.record)) for each in fresh])
-            transaction.put_versions(scope, {e.record.id: e.past for e in fresh if e.past})
+            past = {each.record.id: self._past(transaction, each) for each in fresh if each.past}
+            transaction.put_versions(scope, past)
             events = [
                 MemoryEvent(
                     type=EventType.REMEMBERED,
@@ -229,29 +235,66 @@ class _Intake:
         self.tally.added += len(fresh)
         self.tally.known += len(kept) - len(fresh)
 
+    def _screened(self, scope: Scope, whole: Sequence[_Whole]) -> list[_Whole]:
+        """Hold exported records to the rule of the scope they go into, earlier texts included."""
+        found = {each.line: _sensitive(each) for each in whole}
+        if not any(found.values()):
+            return [*whole]
+        holds = rule(self._engine, scope)
+        if holds is SensitiveRule.REFUSE:
+            kept = [each for each in whole if not found[each.line]]
+            self.tally.refused += [
+                Refused(line, "content", refusal(secrets))
+                for line, secrets in found.items()
+                if secrets
+            ]
+            return kept
+        if holds is SensitiveRule.STORE:
+            return [*whole]
+        masked = [_redacted(each) if found[each.line] else each for each in whole]
+        told = (
+            f"redacted before storing: {named(secrets)}" for secrets in found.values() if secrets
+        )
+        self.tally.warnings |= dict.fromkeys(told)
+        return masked
+
     def _remember(self, new: Sequence[_New]) -> None:
         if not new:
             return
-        with self._engine.store.read() as reader:
-            hashes = {each.line: _hash_of(each.draft) for each in new}
-            erased = self._erased(reader, self._scope, hashes)
-        drafts = [each.draft for each in new if each.line not in erased]
-        results = remember_many(self._engine, self._scope, drafts)
-        fresh = sum(result.outcome != "duplicate" for result in results)
+        told = remember_many(
+            self._engine, self._scope, [each.draft for each in new], erased=self._rules.erased
+        )
+        self.tally.refused += [
+            Refused(each.line, "content", "; ".join(result.warnings))
+            for each, result in zip(new, told, strict=True)
+            if not result.stored
+        ]
+        results = [result for result in told if result.stored]
+        fresh = sum(result.outcome is not Outcome.DUPLICATE for result in results)
         self.tally.added += fresh
         self.tally.known += len(results) - fresh
         self.tally.superseded += sum(len(result.superseded) for result in results)
         self.tally.warnings |= dict.fromkeys(w for result in results for w in result.warnings)
 
-    def _erased(self, reader: Reader, scope: Scope, hashes: Mapping[int, str]) -> set[int]:
+    def _erased(self, reader: Reader, scope: Scope, names: Mapping[int, Sequence[str]]) -> set[int]:
         """Refuse the lines whose text was erased here, unless they may come back."""
-        if self._rules.erased or not hashes:
+        if self._rules.erased or not names:
             return set()
-        gone = reader.tombstones(scope, list(hashes.values()))
-        lines = {line for line, content in hashes.items() if content in gone}
-        reason = "its text was erased here for ever; allow erased texts to have it back"
+        gone = reader.tombstones(scope, [name for each in names.values() for name in each]).keys()
+        lines = {line for line, each in names.items() if not gone.isdisjoint(each)}
+        reason = f"not stored: {ERASED}"
         self.tally.refused += [Refused(line, "content", reason) for line in lines]
         return lines
+
+    def _past(self, reader: Reader, whole: _Whole) -> list[PastVersion]:
+        """Leave out what a record once said and what was erased here, unless it may come back."""
+        if self._rules.erased:
+            return list(whole.past)
+        names = {version.content: text_names(version.content) for version in whole.past}
+        gone = reader.tombstones(
+            whole.record.scope, [name for each in names.values() for name in each]
+        ).keys()
+        return [each for each in whole.past if gone.isdisjoint(names[each.content])]
 
 
 def _json_object(line: str) -> Json:
@@ -286,8 +329,15 @@ def _past_from_wire(given: object) -> tuple[PastVersion, ...]:
     return tuple(past)
 
 
-def _hash_of(draft: Draft) -> str:
-    return content_hash(draft, parse_kind(draft.kind or prior(draft.content).kind))
+def _sensitive(whole: _Whole) -> tuple[Finding, ...]:
+    past = (find_sensitive(version.content) for version in whole.past)
+    own = (*find_sensitive(whole.record.content), *found_beside(whole.record))
+    return (*own, *chain.from_iterable(past))
+
+
+def _redacted(whole: _Whole) -> _Whole:
+    past = tuple(replace(version, content=redact(version.content)) for version in whole.past)
+    return replace(whole, record=redacted_record(whole.record), past=past)
 
 
 def _unknown(transaction: Transaction, scope: Scope, whole: Sequence[_Whole]) -> list[_Whole]:

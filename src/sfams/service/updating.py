@@ -9,18 +9,38 @@ from typing import Any
 
 from sfams.core.admission import content_hash
 from sfams.core.draft import Draft, make_draft
+from sfams.core.entities import find_entities
 from sfams.core.events import EventType, MemoryEvent
 from sfams.core.indexing import passage_of, terms_of
-from sfams.core.record import Claim, EmbeddingState, MemoryRecord, Source, Status, Validity
+from sfams.core.lifetimes import lifetime
+from sfams.core.record import (
+    Claim,
+    EmbeddingState,
+    Entity,
+    MemoryRecord,
+    Sensitivity,
+    Source,
+    Status,
+    Validity,
+)
 from sfams.core.salience import salience_given
 from sfams.core.scope import Scope
+from sfams.core.sensitivity import find_sensitive
 from sfams.core.text import count_tokens, language_of
-from sfams.errors import ConflictError, InvalidInputError, RecordProtectedError
+from sfams.core.tombstones import ERASED, barring_record
+from sfams.errors import (
+    ConflictError,
+    InvalidInputError,
+    RecordProtectedError,
+    SensitiveContentError,
+)
 from sfams.ports import Entry, Transaction
 from sfams.service.embedding import claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.hearing import hear
 from sfams.service.listing import check_id, fetch
+from sfams.service.receipts import is_barred
+from sfams.service.screening import screen
 
 _FIXED = frozenset({"created_at", "key", "supersedes", "derived_from", "relations"})
 """Fields of a draft that an update may not touch: history, identity, and what has verbs of its own."""
@@ -37,9 +57,10 @@ def update(
 
     Raises:
         InvalidInputError: Nothing to change, an unknown or fixed field, or a bad value.
+        SensitiveContentError: The scope's rule refuses what was found in the new text.
         NotFoundError: No such record in this scope.
         ConflictError: Its version is not the expected one (or changed meanwhile), it is not live, or
-            another live record says the same.
+            another live record says the same, or the text was erased here.
         RecordProtectedError: It is held.
     """
     wanted = check_id(record_id)
@@ -54,7 +75,7 @@ def update(
     with engine.store.read() as reader:
         before = fetch(reader, scope, [wanted])[0]
     _check_changeable(before, expected_version, now)
-    after = _changed(before, fields, now)
+    after = _changed(engine, before, fields, now)
     entry = _entry(engine, before, after, told=fields.get("importance") is not None)
     event = MemoryEvent(
         type=EventType.UPDATED,
@@ -94,12 +115,20 @@ def _check_still(
     if double is not None and double != before.id:
         message = f"{double} says the same already"
         raise ConflictError(message, ids=[double])
+    if (before.content, before.claim) != (after.content, after.claim):
+        barred = is_barred(transaction, before.scope, barring_record(after))
+        if barred is not None:
+            message = f"content: {ERASED} ({barred})"
+            raise ConflictError(message, ids=[barred])
 
 
-def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) -> MemoryRecord:
+def _changed(
+    engine: Engine, before: MemoryRecord, fields: Mapping[str, object], now: datetime
+) -> MemoryRecord:
     given: dict[str, Any] = {**_old_claim(before, fields), **fields}
-    content = given.pop("content", before.content)
-    draft = make_draft(content, given)
+    draft = make_draft(given.pop("content", before.content), given)
+    draft = _screened(engine, before, draft, fields)
+    content = draft.content
     source = Source(
         *(getattr(draft.source if name in fields else before.source, name) for name in _SOURCE)
     )
@@ -113,14 +142,14 @@ def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) 
         source=source,
         claim=_claim(before, draft, fields),
         validity=_validity(before, draft, fields),
-        expires_at=draft.expiry(now)
-        if {"ttl", "expires_at"} & fields.keys()
-        else before.expires_at,
+        expires_at=_expiry(engine, before, draft, fields, now),
         salience=before.salience
         if fields.get("importance") is None
         else salience_given(draft.importance or 0.0),
         language=language_of(content),
         tokens=count_tokens(content),
+        sensitivity=_label(before, draft, fields),
+        entities=_entities(before, draft, fields),
         version=before.version + 1,
         updated_at=now,
         **{name: getattr(draft, name) for name in _PLAIN if fields.get(name) is not None},
@@ -129,7 +158,56 @@ def _changed(before: MemoryRecord, fields: Mapping[str, object], now: datetime) 
 
 _SOURCE = ("who", "role", "session", "turn")
 _CLAIM = frozenset({"subject", "attribute", "value"})
-_PLAIN = ("importance", "entities", "tags", "metadata", "trust", "sensitivity")
+_PLAIN = ("importance", "tags", "metadata", "trust")
+
+
+def _screened(
+    engine: Engine, before: MemoryRecord, draft: Draft, fields: Mapping[str, object]
+) -> Draft:
+    """Look at what is new as at a new memory; what stands there already is left as it is."""
+    unchanged = "content" not in fields
+    (seen,) = screen(engine, before.scope, [replace(draft, content="") if unchanged else draft])
+    if seen.draft is None:
+        raise SensitiveContentError(seen.warning, field="content")
+    return replace(seen.draft, content=before.content) if unchanged else seen.draft
+
+
+def _expiry(
+    engine: Engine,
+    before: MemoryRecord,
+    draft: Draft,
+    fields: Mapping[str, object],
+    now: datetime,
+) -> datetime | None:
+    """Take what the caller says, else what a new text says; what an old text said goes with it."""
+    if {"ttl", "expires_at"} & fields.keys():
+        return draft.expiry(now)
+    if "content" not in fields:
+        return before.expires_at
+    new = lifetime(draft.content, now, engine.reading.zone)
+    if new is not None:
+        return new.until
+    old = lifetime(before.content, before.created_at, engine.reading.zone)
+    return None if old is not None and old.until == before.expires_at else before.expires_at
+
+
+def _label(before: MemoryRecord, draft: Draft, fields: Mapping[str, object]) -> Sensitivity:
+    """Take the caller's label, or raise it where what is new asks for it; no text lowers it."""
+    if fields.get("sensitivity") is None and draft.sensitivity is not Sensitivity.SENSITIVE:
+        return before.sensitivity
+    return draft.sensitivity or before.sensitivity
+
+
+def _entities(
+    before: MemoryRecord, draft: Draft, fields: Mapping[str, object]
+) -> tuple[Entity, ...]:
+    """Take the caller's entities; those that an old text named go with it."""
+    if fields.get("entities") is not None:
+        return draft.entities
+    told = find_entities(before.content, find_sensitive(before.content))
+    return (
+        draft.entities if "content" in fields and before.entities in ((), told) else before.entities
+    )
 
 
 def _old_claim(before: MemoryRecord, fields: Mapping[str, object]) -> dict[str, str]:

@@ -74,12 +74,15 @@ class UsageBuffer:
         return True
 
     def forget(self, scope: Scope, ids: Iterable[RecordId]) -> None:
-        """Drop unwritten accesses of records that are being erased."""
+        """Drop unwritten accesses of records that are being erased, and in which turns they were seen."""
         with self._lock:
+            gone = set(ids)
             counts = self._counts.get(scope, {})
-            for record_id in ids:
+            for record_id in gone:
                 if counts.pop(record_id, None) is not None:
                     self._size -= 1
+            for mark in [mark for mark in self._turns if mark[0] == scope and mark[2] in gone]:
+                del self._turns[mark]
 
     def flush(self, store: Store) -> int:
         """Write everything buffered in one transaction; on failure it stays buffered."""

@@ -74,11 +74,18 @@ def with_setting(settings: Mapping[str, str], name: str, value: str | None) -> d
 
 
 def without_links(row: Row, gone: set[RecordId]) -> Row:
-    """Take away the relations that lead to erased records."""
-    relations = tuple(each for each in row.record.relations if each.target not in gone)
-    if len(relations) == len(row.record.relations):
-        return row
-    return replace(row, record=replace(row.record, relations=relations))
+    """Take away what leads to erased records: relations, successor, twin, sources."""
+    record = row.record
+    kept = replace(
+        record,
+        relations=tuple(each for each in record.relations if each.target not in gone),
+        derived_from=tuple(each for each in record.derived_from if each not in gone),
+        twin=None if record.twin is not None and record.twin.id in gone else record.twin,
+        validity=replace(record.validity, superseded_by=None)
+        if record.validity.superseded_by in gone
+        else record.validity,
+    )
+    return row if kept == record else replace(row, record=kept)
 
 
 def moved(record: MemoryRecord, change: Transition, now: datetime) -> MemoryRecord:

@@ -16,6 +16,7 @@ from sfams.core.keywords import ColdPosting
 from sfams.core.moments import MISSING, NEVER, to_micros
 from sfams.core.plan import ForgettingPlan
 from sfams.core.query import Filter, Page
+from sfams.core.receipts import ChainLink
 from sfams.core.record import (
     Claim,
     EmbeddingState,
@@ -269,10 +270,24 @@ class DictReader:
         """List a record's earlier contents, oldest first."""
         return self._scope(scope).past.get(record_id, ())
 
-    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
-        """Tell which of these content hashes were erased."""
+    def made_from(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
+        """Name the records of any status that were made from these, in id order."""
+        wanted = set(ids)
+        return [
+            row.record.id
+            for row in self._rows(scope)
+            if not wanted.isdisjoint(row.record.derived_from)
+        ]
+
+    def tombstones(self, scope: Scope, names: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Tell which of these names were erased, last by which record."""
         erased = self._scope(scope).tombstones
-        return frozenset(each for each in hashes if tombstone(each) in erased)
+        return {each: erased[mark][-1] for each in names if (mark := tombstone(each)) in erased}
+
+    def erasures(self, scope: Scope, /, *, last: int | None = None) -> Sequence[ChainLink]:
+        """Read the chain of receipts, oldest first."""
+        links = self._scope(scope).erasures
+        return links[max(0, len(links) - last) :] if last is not None else list(links)
 
     def turns(self, scope: Scope, session: str, /) -> int:
         """Count the turns logged in a session."""

@@ -13,6 +13,7 @@ import numpy as np
 from sfams.core.events import MemoryEvent
 from sfams.core.keywords import Terms
 from sfams.core.plan import ForgettingPlan
+from sfams.core.receipts import ChainLink
 from sfams.core.record import MemoryRecord, PlanId, RecordId, Status, Tier
 from sfams.core.scope import Scope
 from sfams.core.traces import Trace
@@ -65,7 +66,8 @@ class ScopeState:
     rows: dict[RecordId, Row] = field(default_factory=dict)
     past: dict[RecordId, tuple[PastVersion, ...]] = field(default_factory=dict)
     gone: dict[RecordId, int] = field(default_factory=dict)
-    tombstones: dict[bytes, datetime] = field(default_factory=dict)
+    tombstones: dict[bytes, tuple[RecordId, ...]] = field(default_factory=dict)
+    erasures: list[ChainLink] = field(default_factory=list)
     events: list[MemoryEvent] = field(default_factory=list)
     plans: dict[PlanId, ForgettingPlan] = field(default_factory=dict)
     turns: dict[str, int] = field(default_factory=dict)
@@ -82,6 +84,7 @@ class ScopeState:
             dict(self.past),
             dict(self.gone),
             dict(self.tombstones),
+            list(self.erasures),
             list(self.events),
             dict(self.plans),
             dict(self.turns),
@@ -100,9 +103,9 @@ class State:
     meta: dict[str, str]
 
 
-def tombstone(content_hash: str) -> bytes:
-    """Make what is left of an erased text: an HMAC of its hash."""
-    return hmac.digest(_TOMBSTONE_KEY, content_hash.encode(), "sha256")
+def tombstone(name: str) -> bytes:
+    """Make what is left of an erased text: an HMAC of its name."""
+    return hmac.digest(_TOMBSTONE_KEY, name.encode(), "sha256")
 
 
 def detached(record: MemoryRecord) -> MemoryRecord:

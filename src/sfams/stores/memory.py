@@ -7,7 +7,7 @@ old state, an exception throws it away. What a reader holds is therefore never c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -17,13 +17,8 @@ from sfams.core.events import MemoryEvent
 from sfams.core.keywords import Terms
 from sfams.core.moments import utc_day
 from sfams.core.plan import ForgettingPlan
-from sfams.core.record import (
-    EmbeddingState,
-    MemoryRecord,
-    RecordId,
-    Relation,
-    Status,
-)
+from sfams.core.receipts import ChainLink
+from sfams.core.record import EmbeddingState, MemoryRecord, RecordId, Relation, Status
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
 from sfams.errors import (
@@ -47,6 +42,7 @@ from sfams.ports import (
     Transition,
     UsageDelta,
 )
+from sfams.stores import dict_erasing as erasing
 from sfams.stores.dict_edits import (
     adopted,
     learned,
@@ -55,19 +51,9 @@ from sfams.stores.dict_edits import (
     succeeding,
     with_access,
     with_setting,
-    without_links,
-    without_steps,
 )
 from sfams.stores.dict_reader import DictReader
-from sfams.stores.dict_state import (
-    Row,
-    ScopeState,
-    State,
-    check_unique,
-    detached,
-    own_vector,
-    tombstone,
-)
+from sfams.stores.dict_state import Row, ScopeState, State, check_unique, detached, own_vector
 
 
 class DictTransaction(DictReader):
@@ -273,27 +259,19 @@ class DictTransaction(DictReader):
         """Note that a session is over."""
         self._own(scope).ended[session] = at
 
-    def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
-        """Remove every trace of records and leave a tombstone."""
-        own = self._own(scope)
-        known = {record_id for record_id in ids if record_id in own.rows}
-        own.seq += bool(known)
-        named = {own.rows[record_id].record.source.session for record_id in known}
-        for record_id in known:
-            own.tombstones[tombstone(own.rows[record_id].record.content_hash)] = at
-            own.gone[record_id] = own.seq
-            del own.rows[record_id]
-            own.past.pop(record_id, None)
-        own.rows = {record_id: without_links(row, known) for record_id, row in own.rows.items()}
-        own.events = [
-            replace(event, detail={}) if event.record_id in known else event for event in own.events
-        ]
-        own.plans = {name: without_steps(plan, known) for name, plan in own.plans.items()}
-        left = {row.record.source.session for row in own.rows.values()}
-        for sessions in (own.turns, own.ended) if known else ():
-            for session in [s for s in sessions if s not in left and (s in named or not own.rows)]:
-                del sessions[session]
-        return len(known)
+    def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:  # noqa: ARG002
+        """Remove every trace of records and leave tombstones."""
+        return erasing.erase(self._own(scope), ids)
+
+    def lift(
+        self, scope: Scope, ids: Sequence[RecordId], names: Sequence[str], /
+    ) -> Sequence[RecordId]:
+        """Let erased records' texts back in, by id or by name."""
+        return erasing.lift(self._own(scope), ids, names)
+
+    def add_erasure(self, scope: Scope, link: ChainLink, /) -> None:
+        """Add a receipt to the chain."""
+        self._own(scope).erasures.append(replace(link, body=dict(link.body)))
 
     def set_meta(self, name: str, value: str, /) -> None:
         """Write a store-wide setting."""
@@ -377,11 +355,17 @@ class DictStore:
             self._check_open()
         return 0 * len(problems)
 
-    def settle(self) -> bool:
+    def settle(self, *, rewrite: bool = True) -> bool:  # noqa: ARG002  (the port's)
         """Tell that erasure is final: there are no files."""
         with self._lock:
             self._check_open()
         return True
+
+    def residue(self, pieces: Collection[bytes], /) -> frozenset[bytes]:  # noqa: ARG002  (as above)
+        """Find nothing: there are no files."""
+        with self._lock:
+            self._check_open()
+        return frozenset()
 
     def close(self) -> None:
         """Let go; further calls fail."""

@@ -14,6 +14,7 @@ import numpy as np
 from sfams.core.events import Actor, EventType, MemoryEvent
 from sfams.core.keywords import Terms
 from sfams.core.moments import from_micros, to_micros
+from sfams.core.receipts import ChainLink
 from sfams.core.record import (
     Claim,
     EmbeddingState,
@@ -376,4 +377,23 @@ def decode_event(cells: Sequence[Any]) -> MemoryEvent:
         plan_id=None if plan is None else PlanId(plan),
         detail=json.loads(detail),
         number=number,
+    )
+
+
+def encode_link(link: ChainLink) -> Cells:
+    """Write a receipt of the chain: number, moment, body, previous seal, seal, signature."""
+    at = to_micros(link.at)
+    return link.number, at, to_json(dict(link.body)), link.previous, link.seal, link.signature
+
+
+def decode_link(cells: Sequence[Any]) -> ChainLink:
+    """Read what `encode_link` writes."""
+    number, at, body, previous, seal, signature = cells
+    return ChainLink(
+        number=number,
+        at=moment(at),
+        body=json.loads(body),
+        previous=previous,
+        seal=seal,
+        signature=signature,
     )

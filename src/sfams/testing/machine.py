@@ -25,7 +25,7 @@ from sfams.testing.builders import make_entry, numbered_id, text_hash
 from sfams.testing.clock import START
 from sfams.testing.following import FollowedView
 from sfams.testing.snapshot import snapshot
-from sfams.testing.strategies import NUMBERS, SCOPES, SETTINGS, TEXTS, Act
+from sfams.testing.strategies import NUMBERS, SCOPES, SESSIONS, SETTINGS, TEXTS, Act
 
 IDS = [numbered_id(number) for number in range(1, NUMBERS + 1)]
 HASHES = [text_hash(text) for text in TEXTS]
@@ -49,6 +49,8 @@ class StoreMachine(RuleBasedStateMachine):
             with store.write() as transaction:
                 transaction.insert(strategies.first_entries())
                 transaction.append(SCOPES[0], strategies.first_events())
+                for session in SESSIONS:
+                    transaction.log_turn(SCOPES[0], session, START)
         self._compare(SCOPES[0])
 
     @rule(data=st.data(), scope=strategies.scopes, fails=st.sampled_from((False,) * 4 + (True,)))
@@ -123,7 +125,8 @@ def _seen(store: Store, scope: Scope) -> dict[str, object]:
             "postings": sorted(reader.cold_postings(scope, TERMS), key=repr),
             "logs": [_log(reader, scope, [record_id]) for record_id in IDS],
             "gone": sorted(reader.changes(scope, 0).gone),
-            "tombstones": reader.tombstones(scope, HASHES),
+            "tombstones": dict(reader.tombstones(scope, HASHES)),
+            "made from": list(reader.made_from(scope, IDS)),
             "successors": list(reader.replaced_by(scope, IDS)),
             "settings": [(reader.meta(n), reader.setting(scope, n)) for n in SETTINGS],
         }

@@ -30,7 +30,14 @@ from sfams.core.record import (
 from sfams.core.scope import Scope
 from sfams.ports import Entry, PastVersion, Transaction, Transition, UsageDelta
 from sfams.testing.acts import Adopt, Forget, Index, Plan, Restore, Stage, Undo
-from sfams.testing.builders import MODELS, entry_of, make_record, make_vector, numbered_id
+from sfams.testing.builders import (
+    MODELS,
+    entry_of,
+    make_record,
+    make_vector,
+    numbered_id,
+    text_hash,
+)
 from sfams.testing.clock import START
 from sfams.testing.planning import make_plan
 
@@ -127,6 +134,7 @@ _FIELDS: dict[str, st.SearchStrategy[object]] = {
     "relations": st.lists(relations, max_size=2, unique=True).map(tuple),
     "usage": st.just(Usage(3, START, 1, START)),
     "twin": st.builds(Twin, ids, st.sampled_from((0.5, 0.9))),
+    "derived_from": st.lists(ids, max_size=2, unique=True).map(tuple),
     "status": statuses,
     "tier": st.sampled_from(Tier),
     "held": flags,
@@ -221,7 +229,7 @@ events = st.builds(
     type=st.sampled_from(EventType),
     at=moments,
     record_id=st.none() | ids,
-    detail=metadata,
+    detail=metadata | st.fixed_dictionaries({"by": ids}),
 )
 
 
@@ -279,6 +287,11 @@ def _single_calls(scope: Scope) -> st.SearchStrategy[Call]:
         "end_session": st.tuples(here, session, moments),
         "put_versions": st.tuples(here, st.dictionaries(ids, past_versions, max_size=2)),
         "erase": st.tuples(here, id_lists, moments),
+        "lift": st.tuples(
+            here,
+            id_lists,
+            st.lists(st.sampled_from([text_hash(text) for text in TEXTS]), max_size=1),
+        ),
         "set_meta": st.tuples(st.sampled_from(SETTINGS), st.sampled_from(("red", "红色", ""))),
         "put_setting": st.tuples(
             here, st.sampled_from(SETTINGS), st.sampled_from(('"red"', '"红色"', None))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -51,8 +51,12 @@ class Connections(Protocol):
         """Lend the writer; commits on a clean exit, rolls back on any exception."""
         ...
 
-    def settle(self) -> bool:
+    def settle(self, *, rewrite: bool) -> bool:
         """Empty the WAL into the file; False while a reader still needs it."""
+        ...
+
+    def residue(self, pieces: Collection[bytes]) -> frozenset[bytes]:
+        """Find which byte strings stand in the files and in no row."""
         ...
 
     def close(self) -> None:
@@ -180,9 +184,13 @@ class SharedMemory:
             with transaction(self._connection, self._patience):
                 yield self._connection
 
-    def settle(self) -> bool:
+    def settle(self, *, rewrite: bool) -> bool:  # noqa: ARG002  (as for a file)
         """Do nothing: there is no file."""
         return True
+
+    def residue(self, pieces: Collection[bytes]) -> frozenset[bytes]:  # noqa: ARG002  (as for a file)
+        """Find nothing: there is no file."""
+        return frozenset()
 
     def close(self) -> None:
         """Close the connection."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, get_ident
@@ -21,6 +21,7 @@ from sfams.stores.sqlite.connections import (
     set_patience,
     transaction,
 )
+from sfams.stores.sqlite.residue import in_files, in_rows
 
 _SETTLE_WAIT = 250  # milliseconds that `settle` waits for readers
 _LEFT_BEHIND: list[object] = []
@@ -180,8 +181,8 @@ class FilePool:
             self._writing = None
             self._turn.release()
 
-    def settle(self) -> bool:
-        """Write the file anew and empty the WAL into it; False while a reader still needs it.
+    def settle(self, *, rewrite: bool) -> bool:
+        """Empty the WAL into the file, written anew or not; False while a reader still needs it.
 
         `secure_delete` overwrites what is deleted, but not the copies that are left in the free part of a
         page when SQLite has moved rows to its neighbours.
@@ -189,13 +190,22 @@ class FilePool:
         with self._my_turn() as connection:
             connection.set_busy_timeout(_SETTLE_WAIT)
             try:
-                connection.execute("VACUUM")
+                if rewrite:
+                    connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except (apsw.BusyError, apsw.LockedError):
                 return False
             finally:
                 set_patience(connection, self._options)
         return True
+
+    def residue(self, pieces: Collection[bytes]) -> frozenset[bytes]:
+        """Find which byte strings stand in the files and in no row."""
+        left = in_files(self._options.path, pieces)
+        if not left:
+            return left
+        with self.reading() as connection:
+            return left - in_rows(connection, left)
 
     # ── Closing ───────────────────────────────────────────────────────────────────────────────────
 

@@ -366,6 +366,12 @@ WHERE scope = ?1 AND number > ?2 AND record IN (SELECT value FROM json_each(?4))
 -- name: event_scrub
 UPDATE event SET detail = '{}' WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
 
+-- name: event_details
+SELECT number, detail FROM event WHERE scope = ?1 AND instr(detail, '-') > 0;
+
+-- name: event_detail_set
+UPDATE event SET detail = ?3 WHERE scope = ?1 AND number = ?2;
+
 -- name: plan_ids
 SELECT id FROM plan WHERE scope = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2;
 
@@ -405,15 +411,62 @@ INSERT INTO plan_column (plan, name, data) VALUES (?1, ?2, ?3);
 DELETE FROM plan_column WHERE plan = ?1;
 
 -- name: tombstones
-SELECT hash FROM tombstone WHERE scope = ?1 AND hash IN (SELECT unhex(value) FROM json_each(?2));
+SELECT hash, record FROM tombstone
+WHERE scope = ?1 AND hash IN (SELECT unhex(value) FROM json_each(?2)) ORDER BY number;
+
+-- name: tombstone_lifted
+SELECT DISTINCT record FROM tombstone
+WHERE scope = ?1 AND hash <> x'' AND (
+    record IN (SELECT value FROM json_each(?2)) OR hash IN (SELECT unhex(value) FROM json_each(?3))
+) ORDER BY record;
+
+-- The row stays: it tells open views that the record is gone.
+-- name: tombstone_lift
+UPDATE tombstone SET hash = x'' WHERE scope = ?1 AND hash IN (
+    SELECT hash FROM tombstone
+    WHERE scope = ?1 AND hash <> x'' AND record IN (SELECT value FROM json_each(?2))
+);
+
+-- name: erasure_add
+INSERT INTO erasure (scope, number, at, body, previous, seal, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
+
+-- name: erasures
+SELECT number, at, body, previous, seal, signature FROM (
+    SELECT * FROM erasure WHERE scope = ?1 ORDER BY number DESC LIMIT ?2
+) ORDER BY number;
+
+-- name: record_made_from
+SELECT DISTINCT record.id FROM record INDEXED BY record_derived
+CROSS JOIN json_each(record.derived_from) AS source
+WHERE record.scope = ?1 AND record.derived_from IS NOT NULL
+    AND source.value IN (SELECT value FROM json_each(?2))
+ORDER BY record.id;
 
 -- name: tombstone_add
 INSERT INTO tombstone (scope, record, hash, erased_at, change_seq) VALUES (?1, ?2, ?3, ?4, ?5);
 
 -- name: erase_targets
-SELECT record.id, record.number, record.content_hash, record.session
-FROM json_each(?2) AS wanted CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
-GROUP BY record.number;
+SELECT record.id, record.number FROM json_each(?2) AS wanted
+CROSS JOIN record ON record.scope = ?1 AND record.id = wanted.value
+GROUP BY record.number ORDER BY record.id;
+
+-- name: erase_successors
+UPDATE record SET superseded_by = NULL WHERE scope = ?1 AND superseded_by IN (SELECT value FROM json_each(?2));
+
+-- name: erase_twins
+UPDATE record SET twin = NULL, twin_similarity = NULL
+WHERE scope = ?1 AND twin IN (SELECT value FROM json_each(?2));
+
+-- name: erase_sources
+UPDATE record SET derived_from = (
+    SELECT CASE count(*) WHEN 0 THEN NULL ELSE json_group_array(source.value ORDER BY source.key) END
+    FROM json_each(record.derived_from) AS source
+    WHERE source.value NOT IN (SELECT value FROM json_each(?2))
+)
+WHERE scope = ?1 AND derived_from IS NOT NULL AND EXISTS (
+    SELECT 1 FROM json_each(record.derived_from) AS source
+    WHERE source.value IN (SELECT value FROM json_each(?2))
+);
 
 -- name: erase_sessions
 DELETE FROM session WHERE scope = ?1 AND name IN (SELECT value FROM json_each(?2))

@@ -15,6 +15,7 @@ from sfams.core.keywords import ColdPosting
 from sfams.core.moments import to_micros
 from sfams.core.plan import ForgettingPlan
 from sfams.core.query import Filter, Page
+from sfams.core.receipts import ChainLink
 from sfams.core.record import Claim, MemoryRecord, PlanId, RecordId, Relation
 from sfams.core.scope import Scope
 from sfams.core.view import Vector, ViewChanges
@@ -24,6 +25,7 @@ from sfams.stores.conditions import filter_conditions, page_order
 from sfams.stores.matching import claim_key
 from sfams.stores.rows import (
     decode_event,
+    decode_link,
     decode_vector,
     moment,
     scope_from_path,
@@ -46,6 +48,7 @@ class SqliteReader:
         self._connection = connection
         self._steps = steps
         self._numbers: dict[Scope, int] = {}
+        self._key = b""
 
     def end(self) -> None:
         """Part from the connection, which will be lent to others; further calls fail."""
@@ -196,17 +199,27 @@ class SqliteReader:
         rows = self._rows("past_versions", self._number(scope), record_id)
         return [PastVersion(version, content, moment(until)) for version, content, until in rows]
 
-    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
-        """Tell which of these content hashes were erased."""
-        marks = {self._tombstone(each): each for each in hashes}
+    def made_from(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
+        """Name the records of any status that were made from these, in id order."""
+        return [row[0] for row in self._rows("record_made_from", self._number(scope), to_json(ids))]
+
+    def tombstones(self, scope: Scope, names: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Tell which of these names were erased, last by which record."""
+        marks = {self._tombstone(each): each for each in names}
         wanted = to_json([mark.hex() for mark in marks])
         rows = self._rows("tombstones", self._number(scope), wanted)
-        return frozenset(marks[mark] for (mark,) in rows)
+        return {marks[mark]: record_id for mark, record_id in rows}
 
-    def _tombstone(self, content_hash: str) -> bytes:
-        """Make what is left of an erased text: an HMAC of its hash, under a key of this store's."""
-        key: bytes = self._value("secret", TOMBSTONE_KEY)
-        return hmac.digest(key, content_hash.encode(), "sha256")
+    def _tombstone(self, name: str) -> bytes:
+        """Make what is left of an erased text: an HMAC of its name, under a key of this store's."""
+        if not self._key:
+            self._key = self._value("secret", TOMBSTONE_KEY)
+        return hmac.digest(self._key, name.encode(), "sha256")
+
+    def erasures(self, scope: Scope, /, *, last: int | None = None) -> Sequence[ChainLink]:
+        """Read the chain of receipts, oldest first."""
+        most = -1 if last is None else max(last, 0)
+        return [decode_link(row) for row in self._rows("erasures", self._number(scope), most)]
 
     # ── Reindexing ────────────────────────────────────────────────────────────────────────────────
 

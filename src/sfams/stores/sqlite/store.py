@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -79,10 +79,15 @@ class SqliteStore:
             finally:
                 transaction.end()
 
-    def settle(self) -> bool:
+    def settle(self, *, rewrite: bool = True) -> bool:
         """Make erasure final in the files; False while an open reader keeps old pages."""
         with translated(self._location):
-            return self._pool.settle()
+            return self._pool.settle(rewrite=rewrite)
+
+    def residue(self, pieces: Collection[bytes], /) -> frozenset[bytes]:
+        """Look for bytes in the files; tells those that stand there and in no row."""
+        with translated(self._location):
+            return self._pool.residue(pieces)
 
     def check(self) -> Sequence[Problem]:
         """Look for damage: integrity, drift between rows, vectors and keywords."""

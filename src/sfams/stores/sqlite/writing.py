@@ -9,12 +9,13 @@ from sfams.core.events import MemoryEvent
 from sfams.core.keywords import Terms
 from sfams.core.moments import to_micros
 from sfams.core.plan import ForgettingPlan
+from sfams.core.receipts import ChainLink
 from sfams.core.record import EmbeddingState, RecordId, Relation, Status, Validity
 from sfams.core.scope import Scope
 from sfams.core.view import Vector
 from sfams.errors import InvalidInputError, NotFoundError
 from sfams.ports import Adoption, EmbeddingModel, Entry, PastVersion, Staged, Transition, UsageDelta
-from sfams.stores.rows import Cells, encode_event, micros, scope_to_path, to_json
+from sfams.stores.rows import Cells, encode_event, encode_link, micros, scope_to_path, to_json
 from sfams.stores.sqlite import postings, reindexing, usage
 from sfams.stores.sqlite.entries import EntryWriter
 from sfams.stores.sqlite.erasing import Eraser
@@ -171,7 +172,21 @@ class SqliteTransaction(SqliteReader):
         """Remove every trace of records and leave tombstones."""
         number = self._own(scope)
         plans = self._plans(scope, number)
-        return Eraser(self._connection, number, plans, self._tombstone).erase(ids, at)
+        return Eraser(self._connection, (scope, number), plans, self._tombstone).erase(ids, at)
+
+    def lift(
+        self, scope: Scope, ids: Sequence[RecordId], names: Sequence[str], /
+    ) -> Sequence[RecordId]:
+        """Let erased records' texts back in, by id or by name."""
+        number = self._own(scope)
+        marks = to_json([self._tombstone(name).hex() for name in names])
+        lifted = [row[0] for row in self._rows("tombstone_lifted", number, to_json(ids), marks)]
+        self._rows("tombstone_lift", number, to_json(lifted))
+        return lifted
+
+    def add_erasure(self, scope: Scope, link: ChainLink, /) -> None:
+        """Add a receipt to the chain."""
+        self._rows("erasure_add", self._own(scope), *encode_link(link))
 
     # ── The log, plans, sessions, settings ────────────────────────────────────────────────────────
 

@@ -15,6 +15,7 @@ from sfams.testing.conformance.roundtrip import RoundTripPromises
 from sfams.testing.conformance.settings import SettingPromises
 from sfams.testing.conformance.sharing import SharingPromises
 from sfams.testing.conformance.standing import StandingPromises
+from sfams.testing.conformance.tombstones import TombstonePromises
 from sfams.testing.conformance.traces import TracePromises
 from sfams.testing.conformance.uniqueness import UniquenessPromises
 from sfams.testing.conformance.usage import UsagePromises
@@ -38,6 +39,7 @@ class StoreConformance(
     LogPromises,
     PlanPromises,
     ErasingPromises,
+    TombstonePromises,
     ReindexPromises,
     SettingPromises,
     SharingPromises,

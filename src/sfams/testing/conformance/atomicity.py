@@ -65,7 +65,7 @@ class AtomicityPromises(Promises):
             assert reader.meta("new") is None
             assert reader.setting(HOME, "rule") is None
             assert list(reader.scopes()) == [HOME]
-            assert reader.tombstones(HOME, [make_record(3).content_hash]) == frozenset()
+            assert dict(reader.tombstones(HOME, [make_record(3).content_hash])) == {}
         assert list(store.check()) == []
 
     def test_work_goes_on_after_a_rollback(self, store: Store) -> None:

@@ -98,7 +98,7 @@ class IsolationPromises(Promises):
         assert seq(store, home) == number
         with store.read() as reader:
             hashes = [entry.record.content_hash for entry in furniture()]
-            assert reader.tombstones(other, hashes) == frozenset()
+            assert dict(reader.tombstones(other, hashes)) == {}
             assert list(reader.changes(other, 0).gone) == []
 
     def test_scopes_may_hold_the_same(self, store: Store) -> None:
@@ -116,8 +116,8 @@ class IsolationPromises(Promises):
             assert dict(reader.by_key(home, ["the-same"])) == {twin["key"]: ONE}
             hashes = [text_hash(twin["content"])]
             assert dict(reader.by_hash(home, hashes)) == {hashes[0]: ONE}
-            assert reader.tombstones(home, hashes) == frozenset()
-            assert reader.tombstones(other, hashes) == frozenset(hashes)
+            assert dict(reader.tombstones(home, hashes)) == {}
+            assert set(reader.tombstones(other, hashes)) == set(hashes)
             assert list(reader.history(other, ())) == []
         assert fetch_one(store, ONE, home).content == "The same."
 

@@ -209,7 +209,7 @@ class RoundTripPromises(Promises):
             assert [record.id for record in reader.get(HOME, ids)] == [ONE]
             assert set(reader.vectors(HOME, ids)) == {ONE}
             assert dict(reader.by_hash(HOME, ids)) == {}
-            assert reader.tombstones(HOME, ids) == frozenset()
+            assert dict(reader.tombstones(HOME, ids)) == {}
 
     def test_vectors_come_back_to_the_last_bit(self, store: Store) -> None:
         """As float32, with or without a unit length."""

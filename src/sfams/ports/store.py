@@ -1,14 +1,9 @@
-"""What SF-AMS needs from the world, in its own words.
-
-Everything outside `stores/` and `providers/` knows only these protocols. A scope is the first
-argument of every store method, and the store, not the caller, filters by it.
-"""
+"""Where records live: one consistent look, one unit of work, and the store that gives both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
@@ -17,124 +12,19 @@ from sfams.core.events import MemoryEvent
 from sfams.core.keywords import ColdPosting, Terms
 from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
 from sfams.core.plan import ForgettingPlan
-from sfams.core.query import Calibration, Filter, Page
+from sfams.core.query import Filter, Page
+from sfams.core.receipts import ChainLink
 from sfams.core.record import Claim, EmbeddingState, MemoryRecord, PlanId, RecordId, Relation
+from sfams.core.record import EntityCount as EntityCount  # noqa: PLC0414  # part of this port
+from sfams.core.record import PastVersion as PastVersion  # noqa: PLC0414  # as above
 from sfams.core.reindex import Adoption as Adoption  # noqa: PLC0414  # part of this port
 from sfams.core.reindex import EmbeddingModel as EmbeddingModel  # noqa: PLC0414  # as above
 from sfams.core.reindex import Staged as Staged  # noqa: PLC0414  # as above
 from sfams.core.reindex import Staging as Staging  # noqa: PLC0414  # as above
 from sfams.core.scope import Scope
-from sfams.core.summarizing import SummaryRequest, SummaryText
-from sfams.core.traces import UsageDelta as UsageDelta  # noqa: PLC0414  # as above
+from sfams.core.traces import UsageDelta
 from sfams.core.view import Vector, ViewChanges
-
-META_MODEL = "embedding_model"
-META_DIMENSION = "embedding_dimension"
-META_TOKENIZER = "tokenizer_version"
-"""Settings of a store (`Reader.meta`) that say how what is in it was made."""
-
-Clock = Callable[[], datetime]
-"""Tells the present moment, aware UTC. The only source of `now`."""
-
-IdSource = Callable[[], str]
-"""Makes a new id, unique and rising with time (UUIDv7)."""
-
-
-class Embedder(Protocol):
-    """Turns text into unit vectors."""
-
-    @property
-    def model_id(self) -> str:
-        """Name, version and engine build; stored with every vector."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Length of every vector."""
-        ...
-
-    @property
-    def calibration(self) -> Calibration:
-        """Cosine of unrelated texts under this model."""
-        ...
-
-    def embed_passages(self, texts: Sequence[str], /) -> Vector:
-        """Embed memories: float32, shape (n, dimension), unit rows (zero rows mean "no vector")."""
-        ...
-
-    def embed_query(self, text: str, /) -> Vector:
-        """Embed a question: float32, shape (dimension,)."""
-        ...
-
-    def close(self) -> None:
-        """Give back threads and memory; further calls fail."""
-        ...
-
-
-class Summarizer(Protocol):
-    """Makes one text of several memories."""
-
-    @property
-    def name(self) -> str:
-        """Who writes, such as "rules" or a model's name; stored with every summary."""
-
-    def summarize(self, request: SummaryRequest, /) -> SummaryText | None:
-        """Summarize; None to give up. What comes back is checked and may be refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A record with what makes it findable. `vector` is None while it waits for one."""
-
-    record: MemoryRecord
-    terms: Terms
-    vector: Vector | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PastVersion:
-    """What a record said before it was changed, and until when."""
-
-    version: int
-    content: str
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class EntityCount:
-    """An entity and how many live records name it."""
-
-    name: str
-    type: str
-    records: int
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeStats:
-    """Size of one scope by status and tier.
-
-    `records` counts by status, with live records whose TTL has run out under "expired"; `hot`, `cold`,
-    `hot_tokens` and `kinds` are of live ones that have not expired, `vectors` and `pending` of all live.
-    """
-
-    records: Mapping[str, int]
-    hot: int
-    cold: int
-    hot_tokens: int
-    vectors: int
-    pending: int
-    kinds: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something `doctor` found. `repair` names what `doctor --repair` would do, "" if nothing can."""
-
-    check: str
-    scope: Scope | None
-    ids: tuple[RecordId, ...]
-    message: str
-    repair: str = ""
+from sfams.ports.values import Entry, Problem, ScopeStats
 
 
 class Reader(Protocol):
@@ -226,8 +116,16 @@ class Reader(Protocol):
         """List a record's earlier contents, oldest first; `replace` keeps one when content changes."""
         ...
 
-    def tombstones(self, scope: Scope, hashes: Sequence[str], /) -> frozenset[str]:
-        """Tell which of these content hashes were erased (compared as HMACs)."""
+    def made_from(self, scope: Scope, ids: Sequence[RecordId], /) -> Sequence[RecordId]:
+        """Name the records of any status that were made from these (`derived_from`), in id order."""
+        ...
+
+    def tombstones(self, scope: Scope, names: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Tell which of these names (see `core.tombstones`; kept as HMACs) were erased, last by whom."""
+        ...
+
+    def erasures(self, scope: Scope, /, *, last: int | None = None) -> Sequence[ChainLink]:
+        """Read the chain of receipts, oldest first: all, or the last so many."""
         ...
 
     def turns(self, scope: Scope, session: str, /) -> int:
@@ -343,10 +241,20 @@ class Transaction(Reader, Protocol):
         ...
 
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
-        """Remove every trace of records: row, vectors, keywords, relations, plan steps, event detail.
+        """Remove every trace of records: row, vectors, keywords, versions, plan steps, event detail.
 
-        Leaves a tombstone (an HMAC of the content hash), by which `tombstones` knows the text again.
+        Other records and events lose what points to them. Leaves tombstones: HMACs of `left_by`.
         """
+        ...
+
+    def lift(
+        self, scope: Scope, ids: Sequence[RecordId], names: Sequence[str], /
+    ) -> Sequence[RecordId]:
+        """Let erased records' texts back in, by id or by name; returns the ids, in order."""
+        ...
+
+    def add_erasure(self, scope: Scope, link: ChainLink, /) -> None:
+        """Add a receipt to the chain."""
         ...
 
     def set_meta(self, name: str, value: str, /) -> None:
@@ -377,8 +285,15 @@ class Store(Protocol):
         """Mend what the store can mend without an embedder; returns how many."""
         ...
 
-    def settle(self) -> bool:
-        """Make erasure final in the files; False while an open reader keeps old pages."""
+    def settle(self, *, rewrite: bool = True) -> bool:
+        """Make erasure final in the files; False while an open reader keeps old pages.
+
+        Without `rewrite` what is in use is not written anew, so fragments may be left: see `residue`.
+        """
+        ...
+
+    def residue(self, pieces: Collection[bytes], /) -> frozenset[bytes]:
+        """Look for bytes in the files; tells those that stand there and in no row."""
         ...
 
     @property
@@ -388,12 +303,4 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Finish and let go; further calls fail."""
-        ...
-
-
-class Listener(Protocol):
-    """Hears of every event after its transaction has committed."""
-
-    def __call__(self, scope: Scope, events: Sequence[MemoryEvent], /) -> None:
-        """Take note; must not raise."""
         ...

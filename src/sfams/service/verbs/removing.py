@@ -1,0 +1,81 @@
+"""Deleting, erasing, and what protects from both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Unpack
+
+from sfams.core.moments import MomentLike
+from sfams.core.plan import Receipt
+from sfams.core.record import RecordId
+from sfams.core.selecting import FilterFields
+from sfams.service import (
+    erasing,
+    protecting,
+    receipts,
+)
+from sfams.service.reach import EraseFields
+from sfams.service.results import (
+    EraseReceipt,
+    ErasureLog,
+)
+from sfams.service.verbs.base import Verbs, many
+
+
+class RemovingVerbs(Verbs):
+    """Deleting, erasing, and what protects from both."""
+
+    def delete(
+        self, ids: Iterable[str] | str | None = None, **fields: Unpack[FilterFields]
+    ) -> Receipt:
+        """Delete by ids or by a filter that narrows something; `restore([id, ...])` brings back."""
+        wanted = None if ids is None else many(ids)
+        return protecting.delete(self._engine, self.scope, wanted, fields)
+
+    def erase(
+        self,
+        ids: Iterable[str] | str | None = None,
+        *,
+        everything: bool = False,
+        dry_run: bool = False,
+        **fields: Unpack[EraseFields],
+    ) -> EraseReceipt:
+        """Remove for ever, every trace: by ids, subject, identifier or filter, or `everything=True`.
+
+        `dry_run` previews: what would go, by category. See `EraseFields`.
+        """
+        given = None if ids is None else many(ids)
+        what = erasing.wanted(given, fields, everything=everything)
+        return erasing.erase(self._engine, self.scope, what, dry_run=dry_run)
+
+    def erasures(self) -> ErasureLog:
+        """Read the receipts of all erasures in this scope, and whether their chain is whole."""
+        return receipts.erasures(self._engine, self.scope)
+
+    def lift(self, what: str) -> tuple[RecordId, ...]:
+        """Let an erased text be stored again: by the erased record's id, or by the text."""
+        return receipts.lift(self._engine, self.scope, what)
+
+    def pin(self, ids: Iterable[str] | str) -> Receipt:
+        """Keep records out of every plan."""
+        return protecting.protect(self._engine, self.scope, many(ids), pinned=True)
+
+    def unpin(self, ids: Iterable[str] | str) -> Receipt:
+        """Lift pins."""
+        return protecting.protect(self._engine, self.scope, many(ids), pinned=False)
+
+    def hold(
+        self,
+        ids: Iterable[str] | str,
+        *,
+        owner: str = "",
+        reason: str = "",
+        until: MomentLike | None = None,
+    ) -> Receipt:
+        """Forbid any removal, erasure included, until released or until a moment."""
+        wish = protecting.make_hold(owner, reason, until)
+        return protecting.protect(self._engine, self.scope, many(ids), held=True, hold=wish)
+
+    def release(self, ids: Iterable[str] | str) -> Receipt:
+        """Lift holds."""
+        return protecting.protect(self._engine, self.scope, many(ids), held=False)
