@@ -28,7 +28,7 @@ from sfams.cli import output, reading
 from sfams.cli.app import app
 from sfams.cli.exits import EXIT_CODES, UNEXPECTED
 from sfams.cli.forgetting import Taking
-from sfams.core import checks, cues, draft, fitted, importance, lexical, text, weights
+from sfams.core import checks, cues, draft, fitted, importance, lexical, text, traces, weights
 from sfams.core.models import linear
 from sfams.core.models.activation import Activation
 from sfams.core.models.adaptive import Adaptive
@@ -441,6 +441,16 @@ def bounds() -> str:
             "access counts",
             f"{usage.FLUSH_AT} distinct records are buffered",
             "written; a killed process loses at most these",
+        ),
+        (
+            "moments of accesses",
+            f"the latest {traces.KEPT} of a record that lie {traces.SPACING // 60_000_000} minutes apart",
+            "earlier ones are counted",
+        ),
+        (
+            "use by logged turn",
+            f"the latest {traces.KEPT} turns of a record",
+            "earlier ones count for the first of these",
         ),
         (
             "`turn` of `recall`",

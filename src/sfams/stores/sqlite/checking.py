@@ -79,9 +79,12 @@ def check(connection: apsw.Connection) -> list[Problem]:
     if damage:
         return damage
     problems = list(_orphans(connection))
-    scopes: list[tuple[Any, ...]] = connection.execute(QUERIES["scopes"]).fetchall()
-    for number, path in scopes:
-        problems += _scope(connection, number, scope_from_path(path))
+    try:
+        scopes: list[tuple[Any, ...]] = connection.execute(QUERIES["scopes"]).fetchall()
+        for number, path in scopes:
+            problems += _scope(connection, number, scope_from_path(path))
+    except UnicodeDecodeError as error:  # SQLite does not look into the texts
+        return [Problem(Check.INTEGRITY, None, (), f"a text is not UTF-8: {error.reason}")]
     return problems
 
 

@@ -31,6 +31,8 @@ def translated(location: str) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _translate(error, location) from error
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{location} is damaged; {_ADVICE}", location=location) from error
     except UnicodeEncodeError as error:
         message = "text: holds a lone surrogate, which no file can hold"
         raise InvalidInputError(message) from error
@@ -59,6 +61,7 @@ _PASSING: dict[type[apsw.Error], str] = {
 """What may go away by itself or by hand: the store is unavailable for now."""
 
 
+_ADVICE = "restore a backup, or copy what can still be read with `sfams ls --json`"
 _LASTING = (apsw.ReadOnlyError, apsw.PermissionsError, apsw.CantOpenError)
 """What stays as it is until somebody changes the permissions."""
 
@@ -74,8 +77,7 @@ def _translate(error: apsw.Error, location: str) -> SfamsError:
         message = f"{location} is not an SQLite file; it has been left as it was"
         return SchemaMismatchError(message, location=location)
     if isinstance(error, apsw.CorruptError):
-        advice = "restore a backup, or copy what can still be read with `sfams ls --json`"
-        return StoreError(f"{location} is damaged; {advice}", location=location)
+        return StoreError(f"{location} is damaged; {_ADVICE}", location=location)
     message = f"SQLite refused: {type(error).__name__} in {location}"
     return StoreError(message, location=location)
 

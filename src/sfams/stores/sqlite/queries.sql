@@ -278,15 +278,6 @@ SELECT record.id, record.version, record.kind, record.importance, record.salienc
 FROM record LEFT JOIN usage ON usage.record = record.number
 WHERE record.scope = ?1 AND record.status = 'live' ORDER BY record.id;
 
--- name: columns_accesses
-, coalesce(usage.access_ring, x'');
-
--- name: columns_turns
-, record.learned_turn, coalesce(usage.model_state, x'');
-
--- name: columns_entities
-, (SELECT json_group_array(DISTINCT type) FROM entity WHERE entity.record = record.number AND type <> '');
-
 
 -- ── Use, sessions, activity ──────────────────────────────────────────────────────────────────────
 
