@@ -207,6 +207,7 @@ def test_C049_a_lock_that_another_holds_for_too_long(
     runner = CliRunner(env={**ENVIRONMENT, "SFAMS_DB": str(path)})
     with sfams.open(path, scope=SCOPE, embedder="hashing") as memory:
         first = memory.remember("It was written before.", importance=0.5).id
+        memory.flush()  # nothing of ours waits for the lock in the background
         other = apsw.Connection(str(path))
         other.execute("BEGIN EXCLUSIVE")
         for write in (

@@ -18,6 +18,7 @@ from tests.support.processes import PATIENCE, Worker, forking, together
 import sfams
 from sfams.core.admission import Outcome
 from sfams.core.events import EventType
+from sfams.core.policy import Triggers
 from sfams.errors import ConflictError, StoreUnavailableError
 from sfams.stores.sqlite import SqliteStore
 from sfams.testing.builders import HOME, make_entry
@@ -32,6 +33,7 @@ POLICY = sfams.RetentionPolicy(
     through_cold=False,
     budget=sfams.Budget(records=60),
     max_share=1.0,
+    triggers=Triggers(over_budget=False),
 )
 SUBJECTS = ("新加坡的服务器", "周三的火锅店", "仓库的钥匙", "Lena 的航班", "财务报表")
 

@@ -10,8 +10,8 @@ from random import Random
 from typing import NamedTuple
 
 import sfams
-from sfams.core.policy import Triggers
 from sfams.core.plan import PlanState
+from sfams.core.policy import Triggers
 from sfams.service.background import Background
 from sfams.stores.sqlite import SqliteStore
 from sfams.testing.clock import START
@@ -120,7 +120,9 @@ class Ledger:
 
     def _book_reinforce(self, op: Op, answer: tuple[str, ...]) -> None:
         for each in op.ids:
-            self._change([each], used=self.known[each].used + 1)
+            known = self.known[each]
+            warmed = {"tier": "hot"} if known.status == "live" else {}
+            self._change([each], used=known.used + 1, **warmed)
 
     def _book_link(self, op: Op, answer: tuple[str, ...]) -> None:
         source, target = op.ids

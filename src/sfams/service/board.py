@@ -27,6 +27,8 @@ class _Standing:
     """What the board knows of a scope; nothing until somebody has looked."""
 
     hot: Counter[Size] = field(default_factory=Counter)
+    since: Counter[Size] = field(default_factory=Counter)
+    """What was added while somebody looked, who may have seen it or not."""
     limits: Mapping[Size, int] = field(default_factory=dict)
     due_at: datetime | None = None
     turns: int = 0
@@ -51,7 +53,13 @@ class Board:
             for record in records:
                 sizes = {"records": 1, "tokens": record.tokens, "bytes": len(record.content)}
                 for kind in ("", record.kind, base_of(record.kind)):
-                    standing.hot.update({(kind, name): size for name, size in sizes.items()})
+                    for counted in (standing.hot, standing.since):
+                        counted.update({(kind, name): size for name, size in sizes.items()})
+
+    def looking(self, scope: Scope) -> None:
+        """Note that somebody begins to look: what is added from here on may be missed."""
+        with self._lock:
+            self._standing.setdefault(scope, _Standing()).since.clear()
 
     def turned(self, scope: Scope) -> None:
         """Count a turn."""
@@ -80,7 +88,8 @@ class Board:
         every = rules.triggers.interval
         with self._lock:
             standing = self._standing.setdefault(scope, _Standing())
-            standing.hot = _sizes(columns)
+            # Counted twice, it brings on a run that finds nothing to do; missed, it would stay.
+            standing.hot = _sizes(columns) + standing.since
             standing.limits = _limits(rules) if rules.triggers.over_budget else {}
             standing.due_at = None if every is None else last + every
             standing.every = rules.triggers.turns

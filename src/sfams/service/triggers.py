@@ -76,6 +76,7 @@ def look(engine: Engine, scope: Scope) -> None:
     """See what a scope holds, and when it was run last; a scope never run is from now on."""
     rules = policies.in_force(engine, scope).policy
     now = engine.now()
+    engine.board.looking(scope)
     with engine.store.read() as reader:
         columns, last = reader.columns(scope, now), _last(reader, scope)
     if last is None:
