@@ -1,4 +1,4 @@
-"""pending, approve, reject, keep and maintain: a person's part in forgetting, and the policy's own."""
+"""pending, approve, reject, keep, maintain, purge: a person's part in forgetting, and the policy's."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def register(app: Typer) -> None:
     add(app, reject, "reject", panel="Forgetting")
     add(app, keep, "keep", panel="Forgetting")
     add(app, maintain, "maintain", panel="Forgetting")
+    add(app, purge, "purge", panel="Forgetting")
 
 
 def pending(run: Run) -> None:
@@ -94,6 +95,7 @@ def maintain(run: Run) -> None:
         "plan": None if done.plan is None else _plan_json(done.plan),
         "receipt": None if done.receipt is None else receipt_json(done.receipt),
         "digests": done.digests,
+        "purged": done.purged,
     }
     if done.plan is None:
         told = "Nothing to forget."
@@ -102,8 +104,25 @@ def maintain(run: Run) -> None:
     else:
         told = f"Plan {done.plan.id} carried out: {_counts(done.plan)}."
     run.out.result(document, line(told))
+    if done.purged:
+        run.out.note(f"{done.purged} purged: deleted for longer than can be undone.")
     if done.digests:
         run.out.note(f"{done.digests} digest(s) made.")
+
+
+def purge(
+    run: Run, dry_run: Annotated[bool, Option("--dry-run", help="Only count.")] = False
+) -> None:
+    """Remove for good what was deleted and can no longer be brought back. It may be told again.
+
+    Examples:
+        sfams purge --dry-run
+        sfams purge
+    """
+    with run.memory() as memory:
+        receipt = memory.purge(dry_run=dry_run)
+    told = f"{'Would purge' if dry_run else 'Purged'} {receipt.erased}."
+    run.out.result(receipt_json(receipt) | {"dry_run": dry_run}, line(told))
 
 
 def _counts(plan: ForgettingPlan) -> str:

@@ -33,6 +33,7 @@ class EventType(StrEnum):
     SUMMARIZED = "summarized"
     DELETED = "deleted"
     RESTORED = "restored"
+    PURGED = "purged"
     ERASED = "erased"
     LIFTED = "lifted"
 

@@ -106,9 +106,18 @@ def _absent(reader: Reader, scope: Scope, subject: str, record_id: RecordId | No
     events = tuple(reader.history(scope, [record_id]))
     if not events:
         return Explanation(fate=Fate.NEVER_STORED, record_id=record_id)
-    removals = [event for event in events if event.type is EventType.ERASED]
-    at = removals[-1].at if removals else events[-1].at
-    return Explanation(fate=Fate.ERASED, record_id=record_id, at=at, events=events)
+    last = next((e for e in reversed(events) if e.type in _REMOVALS), events[-1])
+    purged = last.type is EventType.PURGED
+    return Explanation(
+        fate=Fate.PURGED if purged else Fate.ERASED,
+        record_id=record_id,
+        at=last.at,
+        reason=str(last.detail.get("reason", "")) if purged else "",
+        events=events,
+    )
+
+
+_REMOVALS = frozenset({EventType.ERASED, EventType.PURGED})
 
 
 def _of_record(engine: Engine, reader: Reader, record: MemoryRecord) -> Explanation:

@@ -76,6 +76,7 @@ class Fate(StrEnum):
     SUPERSEDED = "superseded"
     SUMMARIZED = "summarized"
     DELETED = "deleted"
+    PURGED = "purged"
     ERASED = "erased"
 
 

@@ -18,7 +18,7 @@ from sfams.core.policy import RetentionPolicy
 from sfams.core.scope import Scope
 from sfams.errors import ConflictError
 from sfams.ports import Reader, Transaction
-from sfams.service import digests, forgetting, planning, policies
+from sfams.service import digests, forgetting, planning, policies, purging
 from sfams.service.engine import Engine, logger
 
 LEASE = timedelta(minutes=10)
@@ -28,7 +28,7 @@ _STATE, _LEASE = "forgetting", "lease:forgetting"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintenance:
-    """What one run did: the plan (None if there was nothing to forget), its receipt, digests made.
+    """What one run did: the plan (None if there was nothing to forget), its receipt, digests, purged.
 
     Without a receipt the plan waits for a person: it needs approval, or is beyond its limits.
     """
@@ -36,6 +36,7 @@ class Maintenance:
     plan: ForgettingPlan | None = None
     receipt: Receipt | None = None
     digests: int = 0
+    purged: int = 0
 
 
 # ── Asking ───────────────────────────────────────────────────────────────────────────────────────
@@ -105,7 +106,10 @@ def run(engine: Engine, scope: Scope, cause: Cause = Cause.DEMAND) -> Maintenanc
         if len(made.steps):
             planning.save(engine, made)
             receipt = _carried_out(engine, made)
-        done = Maintenance(plan=made if len(made.steps) else None, receipt=receipt, digests=told)
+        purged = purging.purge(engine, scope).erased
+        done = Maintenance(
+            plan=made if len(made.steps) else None, receipt=receipt, digests=told, purged=purged
+        )
     finally:
         with engine.store.write() as transaction:
             _note(transaction, scope, now)

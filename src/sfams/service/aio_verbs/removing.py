@@ -39,6 +39,10 @@ class AsyncRemovingVerbs(AsyncVerbs):
         how = partial(self._memory.erase, ids, everything=everything, dry_run=dry_run)
         return await self._threads.write(partial(how, **fields))
 
+    async def purge(self, *, dry_run: bool = False) -> Receipt:
+        """Remove for good what was deleted and can no longer be brought back; it may be told again."""
+        return await self._threads.write(partial(self._memory.purge, dry_run=dry_run))
+
     async def erasures(self) -> ErasureLog:
         """Read the receipts of all erasures in this scope, and whether their chain is whole."""
         return await self._threads.read(self._memory.erasures)

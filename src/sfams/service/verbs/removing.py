@@ -12,6 +12,7 @@ from sfams.core.selecting import FilterFields
 from sfams.service import (
     erasing,
     protecting,
+    purging,
     receipts,
 )
 from sfams.service.reach import EraseFields
@@ -47,6 +48,10 @@ class RemovingVerbs(Verbs):
         given = None if ids is None else many(ids)
         what = erasing.wanted(given, fields, everything=everything)
         return erasing.erase(self._engine, self.scope, what, dry_run=dry_run)
+
+    def purge(self, *, dry_run: bool = False) -> Receipt:
+        """Remove for good what was deleted and can no longer be brought back; it may be told again."""
+        return purging.purge(self._engine, self.scope, dry_run=dry_run)
 
     def erasures(self) -> ErasureLog:
         """Read the receipts of all erasures in this scope, and whether their chain is whole."""
