@@ -57,7 +57,7 @@ class SfAms:
 
     def __init__(self, folder: Path, workload: Workload) -> None:
         import sfams
-from sfams.core.policy import RetentionPolicy, Triggers
+        from sfams.core.policy import RetentionPolicy, Triggers
 
         self._memory = sfams.open(
             folder / "memory.db",
