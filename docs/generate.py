@@ -584,6 +584,7 @@ def speed_alone() -> str:
             f"recall in one of {many['scopes']:,} scopes of {many['records_each']}, p50 / p99 ms",
             f"{many['recall_warm_scope']['p50_ms']} / {many['recall_warm_scope']['p99_ms']}",
         ),
+        *_triggered_row(found),
         (
             f"others wait while {applying['steps']:,} steps are applied, p50 / p99 ms",
             f"{applying['other_write']['p50_ms']} / {applying['other_write']['p99_ms']}",
@@ -598,6 +599,16 @@ def speed_alone() -> str:
             *_by_model(found["plan"][-1]),
         )
     )
+
+
+def _triggered_row(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Tell what triggers cost the caller, where the result has it."""
+    taken = found.get("triggered")
+    if taken is None:
+        return []
+    name = f"one remember with triggers against without, p50 ms ({taken['runs']} runs), and all of them"
+    value = f"{taken['on']['p50_ms']} / {taken['off']['p50_ms']}, {taken['on_to_off']} times"
+    return [(name, value)]
 
 
 def _by_model(plan: dict[str, Any]) -> list[str]:

@@ -57,9 +57,13 @@ class SfAms:
 
     def __init__(self, folder: Path, workload: Workload) -> None:
         import sfams
+        from sfams.core.policy import RetentionPolicy, Triggers
 
         self._memory = sfams.open(
-            folder / "memory.db", scope="bench", embedder=TableEmbedder(workload)
+            folder / "memory.db",
+            scope="bench",
+            embedder=TableEmbedder(workload),
+            policy=RetentionPolicy(triggers=Triggers(over_budget=False)),
         )
         self._ids: dict[str, str] = {}
 

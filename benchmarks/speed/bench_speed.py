@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ import sfams
 from sfams.bootstrap import Uuid7, system_clock
 from sfams.core.models.registry import MODELS, model_from
 from sfams.core.planner import plan_forgetting
-from sfams.core.policy import Budget, RetentionPolicy
+from sfams.core.policy import Budget, RetentionPolicy, Triggers
 from sfams.core.record import Entity, PlanId
 from sfams.core.scope import Scope
 from sfams.ports import UsageDelta
@@ -38,6 +39,8 @@ from sfams.stores.sqlite import SqliteStore
 from sfams.testing import make_entry, make_record
 
 PROBES = 200
+QUIET = RetentionPolicy(triggers=Triggers(over_budget=False))
+"""Forgets nothing by itself, so that what is measured is what the names say."""
 PACKAGES = ["sf-ams", "numpy", "apsw", "PyStemmer"]
 
 
@@ -64,7 +67,7 @@ def one_scope(folder: Path, size: int) -> dict[str, Any]:
     workload = Workload(size + 1000 + PROBES)
     path = folder / f"one-{size}.db"
     embedder = TableEmbedder(workload)
-    with sfams.open(path, scope="bench/one", embedder=embedder) as memory:
+    with sfams.open(path, scope="bench/one", embedder=embedder, policy=QUIET) as memory:
         load = timed(lambda: fill(memory, workload.texts[:size]))
         batch = workload.texts[size : size + 1000]
         batched = timed(lambda: memory.remember_many(batch))
@@ -77,7 +80,7 @@ def one_scope(folder: Path, size: int) -> dict[str, Any]:
         plan = timed(
             lambda: memory.plan_forgetting(RetentionPolicy(budget=Budget(records=size // 2)))
         )
-    with sfams.open(path, scope="bench/one", embedder=embedder) as memory:
+    with sfams.open(path, scope="bench/one", embedder=embedder, policy=QUIET) as memory:
         cold = timed(lambda: memory.recall(asked[0]))
     return {
         "records": size,
@@ -98,7 +101,7 @@ def many_scopes(folder: Path, scopes: int, each: int = 100) -> dict[str, Any]:
     """A thousand small scopes in one file: writing, and recall in one after the other (views cold)."""
     workload = Workload(scopes * each)
     path = folder / "many.db"
-    with sfams.open(path, scope="bench", embedder=TableEmbedder(workload)) as memory:
+    with sfams.open(path, scope="bench", embedder=TableEmbedder(workload), policy=QUIET) as memory:
         started = time.perf_counter()
         for n in range(scopes):
             memory.within(f"bench/{n}").remember_many(workload.texts[n * each : (n + 1) * each])
@@ -214,7 +217,9 @@ def in_a_process(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[s
 def _write_meanwhile(path: str, ready: Any, stop: Any, out: Any) -> None:
     workload = Workload(3000, seed=11)
     times = []
-    with sfams.open(path, scope="bench/other", embedder=TableEmbedder(workload)) as memory:
+    with sfams.open(
+        path, scope="bench/other", embedder=TableEmbedder(workload), policy=QUIET
+    ) as memory:
         memory.remember(workload.texts[0])
         ready.set()
         for text in workload.texts[1:]:
@@ -231,7 +236,9 @@ def applying(folder: Path, steps: int) -> dict[str, Any]:
     path = folder / "apply.db"
     context = multiprocessing.get_context("spawn")
     ready, stop, out = context.Event(), context.Event(), context.Queue()
-    with sfams.open(path, scope="bench/apply", embedder=TableEmbedder(workload)) as memory:
+    with sfams.open(
+        path, scope="bench/apply", embedder=TableEmbedder(workload), policy=QUIET
+    ) as memory:
         fill(memory, workload.texts)
         plan = memory.plan_forgetting(RetentionPolicy(budget=Budget(records=100)))
         other = context.Process(target=_write_meanwhile, args=(str(path), ready, stop, out))
@@ -249,6 +256,35 @@ def applying(folder: Path, steps: int) -> dict[str, Any]:
     }
 
 
+def triggered(folder: Path, records: int = 2_000, rounds: int = 10) -> dict[str, Any]:
+    """Remember with and without triggers, in turns, over a budget that is exceeded again and again."""
+    each = records // 10
+    workload = Workload(2 * (records + rounds * each))
+    busy = RetentionPolicy(budget=Budget(records=records, low=0.95))
+    times: dict[str, list[float]] = {"off": [], "on": []}
+    memories: dict[str, Memory] = {}
+    texts = iter(workload.texts)
+    for name, policy in (("off", QUIET), ("on", busy)):
+        memories[name] = sfams.open(
+            folder / f"trigger-{name}.db",
+            scope="bench/trigger",
+            embedder=TableEmbedder(workload),
+            policy=policy,
+        )
+        fill(memories[name], list(islice(texts, records)))
+        memories[name].flush()
+    for _ in range(rounds):
+        for name, memory in memories.items():
+            chunk = list(islice(texts, each))
+            times[name] += [timed(lambda t=text, m=memory: m.remember(t)) for text in chunk]
+    plans = len(memories["on"].plans(1000))
+    for memory in memories.values():
+        memory.close()
+    off, on = (percentiles(times[name]) for name in ("off", "on"))
+    slower = sum(times["on"]) / sum(times["off"])
+    return {"runs": plans, "off": off, "on": on, "on_to_off": round(slower, 3)}
+
+
 def main() -> None:
     """Run what is asked and print it as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -256,6 +292,7 @@ def main() -> None:
     parser.add_argument("--plan-sizes", default="10000,100000,1000000")
     parser.add_argument("--scopes", type=int, default=1000, help="scopes of 100 records")
     parser.add_argument("--steps", type=int, default=10_000, help="steps of a plan that is applied")
+    parser.add_argument("--triggered", type=int, default=2_000, help="budget that triggers watch")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     report: dict[str, Any] = {"machine": machine(PACKAGES), "one_scope": [], "plan": []}
@@ -273,6 +310,7 @@ def main() -> None:
             "many scopes", in_a_process(many_scopes, folder, options.scopes)
         )
         report["applying"] = say("applying", applying(folder, options.steps))
+        report["triggered"] = say("triggered", triggered(folder, options.triggered))
         for size in filter(None, options.plan_sizes.split(",")):
             report["plan"].append(say("plan", planning(folder, int(size))))
     text = json.dumps(report, indent=2) + "\n"

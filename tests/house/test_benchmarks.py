@@ -32,11 +32,13 @@ def test_the_speed_benchmark_reports_every_part() -> None:
     report = run(
         "bench_speed.py",
         *("--sizes", "200,400", "--scopes", "3", "--steps", "200", "--plan-sizes", "500"),
+        *("--triggered", "100"),
     )
     assert {"cpu", "cores", "load_at_start", "python", "packages"} <= report["machine"].keys()
     assert [each["records"] for each in report["one_scope"]] == [200, 400]
     assert report["many_scopes"]["scopes"] == 3
     assert report["applying"]["steps"] == 200
+    assert report["triggered"]["runs"] > 0
     (plan,) = report["plan"]
     assert (plan["records"], plan["steps"]) == (500, 250)
     assert set(plan.pop("models")) == set(MODELS)
