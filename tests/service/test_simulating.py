@@ -118,6 +118,25 @@ def test_what_a_policy_really_forgot_is_taken_as_kept(memory: Memory, clock: Fak
     assert memory.simulate("keep-everything").standings[-1].hot == 4
 
 
+def test_a_summary_that_a_policy_made_is_left_out(memory: Memory, clock: FakeClock) -> None:
+    for n in range(5):
+        memory.remember(
+            f"Stand-up {n}: Ana mended the parser of importer {n}.",
+            kind="note",
+            entities=["importer"],
+            importance=0.1,
+        )
+    policy = replace(
+        BY_IMPORTANCE, threshold_action=Action.DEMOTE, through_cold=True, summarize=Rung()
+    )
+    memory.forget(memory.plan_forgetting(policy))
+    clock.advance(days=1)
+    assert memory.forget(memory.plan_forgetting(policy)).summarized == 5
+    clock.advance(days=1)
+    found = memory.simulate("keep-everything")
+    assert (found.records, found.unknown, found.standings[-1].hot) == (5, 0, 5)
+
+
 def test_a_plan_beyond_its_limits_is_left_to_a_person(memory: Memory, clock: FakeClock) -> None:
     for n in range(4):
         memory.remember(f"Sensor {n} hangs in bay {n}.", importance=0.1)

@@ -34,7 +34,7 @@ def show(
     run: Run,
     named: Annotated[
         str | None,
-        Argument(metavar="[POLICY]", help="A preset or TOML file; else the one in force."),
+        Argument(metavar="POLICY", help="A preset or TOML file; else the one in force."),
     ] = None,
 ) -> None:
     """Print a policy as TOML: the one that holds in this scope, a preset, or a file with all defaults.
@@ -52,7 +52,7 @@ def show(
 def set_(
     run: Run,
     named: Annotated[
-        str | None, Argument(metavar="[POLICY]", help="A preset, or a TOML file.")
+        str | None, Argument(metavar="POLICY", help="A preset, or a TOML file.")
     ] = None,
     unset: Annotated[
         bool, Option("--unset", help="Take the scope's own policy away: what is above it holds.")

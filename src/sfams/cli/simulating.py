@@ -27,7 +27,7 @@ def simulate(
     run: Run,
     named: Annotated[
         str | None,
-        Argument(metavar="[POLICY]", help="A preset or TOML file; else the one in force."),
+        Argument(metavar="POLICY", help="A preset or TOML file; else the one in force."),
     ] = None,
     every: Annotated[
         str | None,
@@ -52,7 +52,9 @@ def simulate(
         losses = sorted(found.losses, key=lambda loss: (not loss.wanted, loss.at, loss.id))
         listed = losses if limit == 0 or run.out.as_json else losses[:limit]
         texts = _texts(memory, listed, reveal=reveal)
-    run.out.result(_json(found, losses, texts), *_shown(found, listed, texts))
+    run.out.result(
+        _json(found, losses, texts), *_shown(found, _losses(listed, texts, wide=run.out.wide))
+    )
     if len(listed) < len(losses):
         run.out.note(f"{len(losses) - len(listed)} more losses; --limit 0 shows all.")
 
@@ -68,14 +70,9 @@ def _texts(memory: Memory, losses: Sequence[Loss], *, reveal: bool) -> dict[Reco
     return found
 
 
-def _shown(
-    found: Simulation, losses: Sequence[Loss], texts: Mapping[RecordId, str]
-) -> list[RenderableType]:
+def _shown(found: Simulation, losses: Sequence[RenderableType]) -> list[RenderableType]:
     heads = ["at", "hot", "cold", "summarized", "lost", "hot tokens", "lost tokens"]
-    shown: list[RenderableType] = [table(heads, map(_row, _some(found.standings)))]
-    if losses:
-        heads = ["lost", "because", "score", "tokens", "kind", "wanted later", "text"]
-        shown.append(table(heads, [_loss_row(loss, texts) for loss in losses]))
+    standings = table(heads, map(_row, _some(found.standings)))
     last, regretted = found.standings[-1], found.regretted
     rows = [
         ("policy", f"{found.policy['name']}, run {len(found.standings)} times"),
@@ -88,8 +85,8 @@ def _shown(
             ("limits", f"{found.waiting} runs beyond the policy's limits, left to a person")
         )
     if found.unknown:
-        rows.append(("unknown", f"{found.unknown} that are erased and were not replayed"))
-    return [*shown, pairs(rows), line("Nothing was changed.")]
+        rows.append(("unknown", f"{found.unknown} erased or purged, and not replayed"))
+    return [standings, *losses, pairs(rows), line("Nothing was changed.")]
 
 
 def _some(standings: Sequence[Standing]) -> list[Standing]:
@@ -100,15 +97,35 @@ def _some(standings: Sequence[Standing]) -> list[Standing]:
 
 def _row(each: Standing) -> list[str]:
     numbers = (each.hot, each.cold, each.summarized, each.lost, each.hot_tokens, each.lost_tokens)
-    return [moment(each.at), *map(str, numbers)]
+    return [moment(each.at)[:16], *map(str, numbers)]
 
 
-def _loss_row(loss: Loss, texts: Mapping[RecordId, str]) -> list[str]:
-    wanted = ", ".join(f"{how} {count}" for how, count in loss.wanted.items())
-    if loss.wanted_at is not None:
-        wanted += f" from {moment(loss.wanted_at)[:10]}"
-    cells = [f"{loss.score:.2f}", str(loss.tokens), loss.kind, wanted, texts.get(loss.id, "(gone)")]
-    return [moment(loss.at)[:10], loss.reason, *cells]
+def _losses(
+    losses: Sequence[Loss], texts: Mapping[RecordId, str], *, wide: bool
+) -> list[RenderableType]:
+    """Lay out losses; on a narrow terminal what is long stands below what is short."""
+    if not losses:
+        return []
+    rows = []
+    for loss in losses:
+        text = texts.get(loss.id, "(gone)")
+        facts = [loss.reason, f"{loss.score:.2f}", str(loss.tokens), loss.kind, _wanted(loss)]
+        if wide:
+            rows.append([moment(loss.at)[:10], *facts, loss.id, text])
+        else:
+            why = f"{loss.reason}, score {loss.score:.2f}, {loss.kind}"
+            rows.append([moment(loss.at)[:10], f"{text}\n{why}\n{_wanted(loss)}\n{loss.id}"])
+    if wide:
+        heads = ["lost", "because", "score", "tokens", "kind", "wanted later", "id", "text"]
+        return [table(heads, rows)]
+    return [table(["lost", "text"], rows)]
+
+
+def _wanted(loss: Loss) -> str:
+    if loss.wanted_at is None:
+        return "not wanted since"
+    counts = ", ".join(f"{how} {count}" for how, count in loss.wanted.items())
+    return f"{counts}, first on {moment(loss.wanted_at)[:10]}"
 
 
 def _json(
