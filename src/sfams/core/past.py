@@ -172,13 +172,23 @@ def _what(event: MemoryEvent) -> What | None:
 
 
 def _shown(columns: Columns, told: Sequence[Happening], born: Sequence[int]) -> list[Happening]:
-    """List the known moments at which a record came back to somebody and was not confirmed."""
+    """List the known moments at which a record came back to somebody.
+
+    A moment of a confirmed use is one of them only where fewer others are known than were counted: who
+    confirms a memory has been shown it just before, and of both one moment is kept.
+    """
     used = {(each.row, each.at) for each in told if each.what is What.USED}
     spaced = columns.spaced().moments
-    moments = {*zip(spaced.rows.tolist(), spaced.values.tolist(), strict=True)} - used
-    moments |= {*enumerate(columns.last_accessed_at.tolist())}
-    found = {(row, at) for row, at in moments if at != MISSING and columns.access_count[row] > 0}
-    return [Happening(max(at, born[row]), row, What.SHOWN) for row, at in sorted(found)]
+    known = {*zip(spaced.rows.tolist(), spaced.values.tolist(), strict=True)}
+    last = {*enumerate(columns.last_accessed_at.tolist())}
+    sure = {(row, at) for row, at in (known - used) | last if at != MISSING}
+    left = columns.access_count.copy()
+    found = []
+    for row, at in [*sorted(sure), *sorted((known & used) - sure)]:
+        if left[row] > 0:
+            left[row] -= 1
+            found.append(Happening(max(at, born[row]), row, What.SHOWN))
+    return found
 
 
 def _at_first(today: Bools, told: Sequence[Happening], on: What, off: What) -> Bools:
