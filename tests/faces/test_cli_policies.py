@@ -78,3 +78,45 @@ def test_a_hold_says_who_and_why(cli: Any) -> None:
     (record,) = cli.json("ls")["records"]
     assert (record["hold"]["owner"], record["hold"]["until"][:10]) == ("legal", "2099-01-01")
     assert "over already" in cli("hold", one, "--until", "2001-01-01").stderr
+
+
+# ── simulate ─────────────────────────────────────────────────────────────────────────────────────
+
+STRICT = """
+base = "classic"
+threshold = 1.0
+threshold_action = "delete"
+through_cold = false
+max_share = 1.0
+[triggers]
+interval = "1d"
+"""
+
+
+def test_simulate_shows_what_would_be_lost_and_was_wanted(cli: Any, tmp_path: Path) -> None:
+    path = tmp_path / "strict.toml"
+    path.write_text(STRICT, "utf-8")
+    days = ("--created-at", "2026-01-01T09:00:00Z", "--importance", "0.1")
+    ferry = cli.remember("渡轮九点开。", *days)
+    cli.remember("My card is 4111 1111 1111 1111.", *days)
+    cli("recall", "渡轮九点开", "-k", "1")
+    found = cli.json("policy", "simulate", str(path))
+    first, second = found["losses"]
+    assert (first["record_id"], first["wanted"], found["regretted"]) == (ferry, {"shown": 1}, 1)
+    assert first["at"] == "2026-01-02T09:00:00Z"
+    assert second["preview"] == "(sensitive: card ****1111)"
+    assert found["standings"][-1]["lost"] == found["records"] == 2
+    shown = cli("policy", "simulate", str(path), "--limit", "1")
+    assert "渡轮九点开。" in shown.stdout
+    assert "2, 1 of them wanted later" in shown.stdout
+    assert shown.stderr == "1 more losses; --limit 0 shows all.\n"
+    assert "4111 1111" in cli("policy", "simulate", str(path), "--reveal").stdout
+    assert len(cli.ids()) == 2
+    assert cli.json("policy", "simulate")["losses"] == []
+
+
+def test_simulate_refuses_what_is_no_policy_and_no_step(cli: Any) -> None:
+    cli("init")
+    assert cli.error("policy", "simulate", "magic")[1]["message"].startswith("policy: 'magic'")
+    code, error = cli.error("policy", "simulate", "classic", "--every", "soon")
+    assert (code, error["message"][:6]) == (2, "every:")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option, Typer
 
 from sfams.cli.output import line, table
+from sfams.cli.policy_files import read
 from sfams.cli.run import Run, add
-from sfams.core.policy import RetentionPolicy
+from sfams.cli.simulating import simulate
 from sfams.core.policy_json import policy_to_json
-from sfams.core.policy_toml import policy_from_toml, policy_to_toml
-from sfams.core.presets import PRESETS, preset
+from sfams.core.policy_toml import policy_to_toml
 from sfams.core.record import JsonValue
-from sfams.errors import InvalidInputError, NotFoundError
+from sfams.errors import InvalidInputError
 from sfams.service.policies import InForce
 
 Named = Annotated[str, Argument(metavar="POLICY", help="A preset, or a TOML file.")]
@@ -23,10 +22,11 @@ _IN_FORCE = "in-force"
 
 def register(app: Typer) -> None:
     """Add the commands."""
-    group = Typer(no_args_is_help=True, help="Show, set and compare retention policies.")
+    group = Typer(no_args_is_help=True, help="Show, set, compare and try retention policies.")
     add(group, show, "show", panel="Policies")
     add(group, set_, "set", panel="Policies")
     add(group, diff, "diff", panel="Policies")
+    add(group, simulate, "simulate", panel="Policies")
     app.add_typer(group, name="policy", rich_help_panel="Forgetting")
 
 
@@ -34,7 +34,7 @@ def show(
     run: Run,
     named: Annotated[
         str | None,
-        Argument(metavar="[POLICY]", help="A preset or TOML file; else the one in force."),
+        Argument(metavar="POLICY", help="A preset or TOML file; else the one in force."),
     ] = None,
 ) -> None:
     """Print a policy as TOML: the one that holds in this scope, a preset, or a file with all defaults.
@@ -43,7 +43,7 @@ def show(
         sfams policy show
         sfams policy show long-research > policy.toml
     """
-    found = _in_force(run) if named is None else InForce(_read(named))
+    found = _in_force(run) if named is None else InForce(read(named))
     run.out.result(_json(found), line(policy_to_toml(found.policy).rstrip()))
     if named is None:
         run.out.note(f"From {_source(found)}.")
@@ -52,7 +52,7 @@ def show(
 def set_(
     run: Run,
     named: Annotated[
-        str | None, Argument(metavar="[POLICY]", help="A preset, or a TOML file.")
+        str | None, Argument(metavar="POLICY", help="A preset, or a TOML file.")
     ] = None,
     unset: Annotated[
         bool, Option("--unset", help="Take the scope's own policy away: what is above it holds.")
@@ -69,7 +69,7 @@ def set_(
         message = "policy set: give a preset or a file, or --unset"
         raise InvalidInputError(message, field="policy")
     with run.memory() as memory:
-        found = memory.set_policy(None if named is None else _read(named))
+        found = memory.set_policy(None if named is None else read(named))
     told = line(f"In force: {found.policy.name}, from {_source(found)}.")
     run.out.result(_json(found), told)
 
@@ -81,8 +81,8 @@ def diff(run: Run, one: Named, other: Named = _IN_FORCE) -> None:
         sfams policy diff fast-campaign long-research
         sfams policy diff policy.toml
     """
-    first = _read(one)
-    second = _in_force(run).policy if other == _IN_FORCE else _read(other)
+    first = read(one)
+    second = _in_force(run).policy if other == _IN_FORCE else read(other)
     left, right = _flat(policy_to_json(first)), _flat(policy_to_json(second))
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     rows = [[name, _cell(left.get(name)), _cell(right.get(name))] for name in names]
@@ -96,21 +96,6 @@ def diff(run: Run, one: Named, other: Named = _IN_FORCE) -> None:
 def _in_force(run: Run) -> InForce:
     with run.memory() as memory:
         return memory.policy()
-
-
-def _read(named: str) -> RetentionPolicy:
-    """Take a preset by name, or read a file."""
-    if named in PRESETS:
-        return preset(named)
-    path = Path(named)
-    if not path.exists():
-        message = f"policy: {named[:60]!r} is neither a file nor one of {', '.join(PRESETS)}"
-        raise NotFoundError(message)
-    try:
-        return policy_from_toml(path.read_text(encoding="utf-8"), path.name)
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"policy: {path.name} cannot be read: {error}"
-        raise InvalidInputError(message, field="policy") from error
 
 
 def _source(found: InForce) -> str:

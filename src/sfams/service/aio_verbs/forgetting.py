@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Unpack
 
-from sfams.core.moments import MomentLike
+from sfams.core.moments import DurationLike, MomentLike
 from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.record import MemoryRecord, PlanId
+from sfams.core.replay import Simulation, SteppedProgress
 from sfams.core.selecting import FilterFields
 from sfams.service.aio_verbs.base import AsyncVerbs
 from sfams.service.policies import InForce
@@ -35,6 +36,17 @@ class AsyncForgettingVerbs(AsyncVerbs):
     async def set_policy(self, policy: RetentionPolicy | str | None) -> InForce:
         """Set this scope's own policy, for it and what is below; None: what is above it holds again."""
         return await self._threads.write(partial(self._memory.set_policy, policy))
+
+    async def simulate(
+        self,
+        policy: RetentionPolicy | str | None = None,
+        *,
+        every: DurationLike | None = None,
+        progress: SteppedProgress | None = None,
+    ) -> Simulation:
+        """Replay this scope's log under a policy; `progress` is called on a worker thread."""
+        run = partial(self._memory.simulate, policy, every=every, progress=progress)
+        return await self._threads.read(run)
 
     async def plan_request(
         self, request: str, *, who: str | None = None, session: str | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Unpack
 
-from sfams.core.moments import MomentLike
+from sfams.core.moments import DurationLike, MomentLike
 from sfams.core.plan import ForgettingPlan, Receipt
 from sfams.core.policy import RetentionPolicy
 from sfams.core.record import MemoryRecord, PlanId
+from sfams.core.replay import Simulation, SteppedProgress
 from sfams.core.selecting import FilterFields
 from sfams.errors import ConflictError
 from sfams.service import (
@@ -20,6 +21,7 @@ from sfams.service import (
     policies,
     restoring,
     reviewing,
+    simulating,
     summaries,
     triggers,
 )
@@ -51,6 +53,28 @@ class ForgettingVerbs(Verbs):
     def set_policy(self, policy: RetentionPolicy | str | None) -> InForce:
         """Set this scope's own policy, for it and what is below; None: what is above it holds again."""
         return policies.put(self._engine, self.scope, policy)
+
+    def simulate(
+        self,
+        policy: RetentionPolicy | str | None = None,
+        *,
+        every: DurationLike | None = None,
+        progress: SteppedProgress | None = None,
+    ) -> Simulation:
+        """Replay this scope's log under a policy: what it would have kept and lost, and what was missed.
+
+        Changes nothing. Summaries are not written, so what would be summarized is counted apart.
+
+        Args:
+            policy: A policy or a preset's name; None for the one in force.
+            every: How often the policy runs; None for its own interval, a day if it only watches a
+                budget, a week if nothing sets it off. At most 400 runs: a longer past takes longer steps.
+            progress: Called with how many runs are done, and of how many.
+
+        Raises:
+            InvalidInputError: It is no policy, or no duration.
+        """
+        return simulating.simulate(self._engine, self.scope, policy, every, progress)
 
     def plan_request(
         self, request: str, *, who: str | None = None, session: str | None = None
