@@ -15,7 +15,10 @@ from math import sqrt
 from sfams.core.keywords import question_terms
 from sfams.core.plan import Action, Reason
 from sfams.core.record import MemoryRecord, PlanId, RecordId
+from sfams.core.stopwords import FUNCTION_TERMS
 
+MOST_OF_A_TERM = 200
+"""A look by terms finds the newest so many ghosts of each: what is in more of them tells little."""
 BY_HAND = "by hand"
 """Stands for a policy's name where a person deleted."""
 _Z = 1.959964  # the normal distribution's quantile for 95 %, two-sided
@@ -72,8 +75,14 @@ class Missed:
 
 def trail(record: MemoryRecord, ghost: Ghost) -> Trail:
     """Lay the trail of a record that is being forgotten."""
-    terms = () if ghost.action is Action.DEMOTE else tuple(question_terms(record.content))
+    terms = () if ghost.action is Action.DEMOTE else content_terms(record.content)
     return Trail(ghost, record.content_hash, terms)
+
+
+def content_terms(text: str) -> tuple[int, ...]:
+    """Number the terms of a text but for function words, unless it has no others."""
+    terms = question_terms(text)
+    return tuple(term for term in terms if term not in FUNCTION_TERMS) or tuple(terms)
 
 
 def deleted_by_hand(record: MemoryRecord, at: datetime) -> Trail:

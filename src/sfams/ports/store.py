@@ -136,7 +136,7 @@ class Reader(Protocol):
     def ghosts_by_terms(
         self, scope: Scope, terms: Sequence[int], /
     ) -> Mapping[int, frozenset[RecordId]]:
-        """Name forgotten records, not yet returned, by the terms of theirs that were asked for."""
+        """Name forgotten records, not yet returned, by the terms asked for: the newest 200 of each."""
         ...
 
     def ghosts_by_hash(self, scope: Scope, hashes: Sequence[str], /) -> Mapping[str, RecordId]:

@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sfams.core.ghosts import Missed
+from sfams.core.ghosts import Missed, content_terms
 from sfams.core.keywords import question_terms
 from sfams.core.lifecycle import restorable
 from sfams.core.query import Hit, Query
 from sfams.core.record import RecordId, Status, Tier
 from sfams.core.regret import Weights, enough, matching, share, weigh
 from sfams.core.scope import Scope
-from sfams.core.stopwords import FUNCTION_TERMS
 from sfams.core.view import ScopeView
 from sfams.ports import Reader, Transaction
 from sfams.service.engine import Engine
 
 MOST_MISSED = 3
 _COMPARED = 20
+MOST_TERMS = 64
+"""Of a longer question no ghost is looked for: it is a text, not a question."""
 Postings = dict[int, frozenset[RecordId]]
 
 
@@ -31,9 +32,8 @@ class Look:
     def __init__(self, reader: Reader, scope: Scope, query: Query) -> None:
         """Look up the question's content terms: one indexed read."""
         self._reader, self._scope = reader, scope
-        asked = question_terms(query.text)
-        content = [term for term in asked if term not in FUNCTION_TERMS] or list(asked)
-        self._terms = () if query.selection.restricts else tuple(content)
+        asked = () if query.selection.restricts else content_terms(query.text)
+        self._terms = asked if len(asked) <= MOST_TERMS else ()
         self._ghosts = reader.ghosts_by_terms(scope, self._terms) if self._terms else {}
 
     def weigh(self, view: ScopeView, hits: Sequence[Hit]) -> Weights:

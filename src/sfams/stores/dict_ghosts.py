@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from sfams.core.ghosts import Ghost, Mark, Trail
+from sfams.core.ghosts import MOST_OF_A_TERM, Ghost, Mark, Trail
 from sfams.core.moments import utc_day
 from sfams.core.record import RecordId
 from sfams.core.scope import Scope
@@ -35,7 +35,7 @@ def by_terms(haunts: Sequence[Haunt], terms: Sequence[int]) -> dict[int, frozens
     """Name those that are still gone, by the terms that they held."""
     gone = [each for each in haunts if each.ghost.returned_at is None]
     found = {
-        term: frozenset(each.ghost.record_id for each in gone if mark in each.terms)
+        term: frozenset([e.ghost.record_id for e in gone if mark in e.terms][-MOST_OF_A_TERM:])
         for term, mark in ((term, _term(term)) for term in terms)
     }
     return {term: ids for term, ids in found.items() if ids}

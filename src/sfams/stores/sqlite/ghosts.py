@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from sfams.core.ghosts import Ghost, Mark, Trail
+from sfams.core.ghosts import MOST_OF_A_TERM, Ghost, Mark, Trail
 from sfams.core.moments import to_micros, utc_day
 from sfams.core.plan import Action
 from sfams.core.record import RecordId
@@ -32,11 +32,10 @@ class Ghosts:
 
     def by_terms(self, terms: Sequence[int]) -> dict[int, frozenset[RecordId]]:
         """Name those that are still gone, by the terms that they held."""
-        marks = {self._term(term): term for term in terms}
-        found: dict[int, set[RecordId]] = {}
-        for mark, record_id in self._run("ghosts_by_terms", to_json([*marks])):
-            found.setdefault(marks[mark], set()).add(record_id)
-        return {term: frozenset(ids) for term, ids in found.items()}
+        found = (
+            (term, self._run("ghosts_by_term", self._term(term), MOST_OF_A_TERM)) for term in terms
+        )
+        return {term: frozenset(row[0] for row in rows) for term, rows in found if rows}
 
     def by_hash(self, hashes: Sequence[str]) -> Mapping[str, RecordId]:
         """Name those that are still gone, the newest by content hash."""

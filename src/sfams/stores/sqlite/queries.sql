@@ -501,10 +501,10 @@ FROM ghost WHERE scope = ?1 ORDER BY number;
 SELECT record, at, action, reason, policy, plan, score, returned_at, regrets, mark
 FROM ghost WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2)) ORDER BY number;
 
--- name: ghosts_by_terms
-SELECT ghost_term.term, ghost.record FROM json_each(?2) AS wanted
-CROSS JOIN ghost_term ON ghost_term.scope = ?1 AND ghost_term.term = wanted.value
-CROSS JOIN ghost ON ghost.number = ghost_term.ghost AND ghost.returned_at IS NULL;
+-- name: ghosts_by_term
+SELECT ghost.record FROM ghost_term CROSS JOIN ghost ON ghost.number = ghost_term.ghost
+WHERE ghost_term.scope = ?1 AND ghost_term.term = ?2 AND ghost.returned_at IS NULL
+ORDER BY ghost_term.ghost DESC LIMIT ?3;
 
 -- name: ghosts_by_hash
 SELECT hash, record FROM ghost
