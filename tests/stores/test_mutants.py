@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.support.faults import Fault
 from tests.support.mutants_of_erasing import ERASING
+from tests.support.mutants_of_ghosts import GHOSTS
 from tests.support.mutants_of_reading import READING
 from tests.support.mutants_of_reindexing import REINDEXING
 from tests.support.mutants_of_settings import SETTINGS
@@ -417,6 +418,7 @@ FAULTS = [
     *READING,
     *WRITING,
     *REINDEXING,
+    *GHOSTS,
     *SETTINGS,
     *ERASING,
     *TRACES,

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from sfams.cli import (
     asking,
+    auditing,
     benching,
     erasing,
     forgetting,
@@ -96,6 +97,7 @@ for family in (
     policies,
     summarizing,
     asking,
+    auditing,
     erasing,
     protecting,
     sensitive,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, TypedDict, Unpack, cast
 
 from rich.console import RenderableType
@@ -18,9 +18,11 @@ from sfams.cli.shapes import (
     context_json,
     explanation_json,
     listed_json,
+    policy_record_json,
     recalled_json,
     stats_json,
 )
+from sfams.core.ghosts import PolicyRecord
 from sfams.core.query import Cursor, Hit, Order, RecallResult
 from sfams.core.record import MemoryRecord, RecordId, Status, Tier
 from sfams.core.text import clip
@@ -65,6 +67,9 @@ def recall(
     run.out.result(recalled_json(query, result), *_hits(result, parts=parts))
     if not result.hits:
         run.out.note("Nothing found.")
+    for each in result.missed:
+        by = "by hand" if each.plan_id is None else f"by plan {each.plan_id}"
+        run.out.note(f"Forgotten on {moment(each.at)} {by}: sfams restore --id {each.id}")
 
 
 def _recall_fields(options: RecallOptions, k: int) -> RecallFields:
@@ -207,7 +212,7 @@ def _read_token(token: str, order: Order | None, *, ascending: bool) -> tuple[Cu
 
 
 def stats(run: Run) -> None:
-    """Measure the scope: memories by status, tier and kind, tokens, vectors.
+    """Measure the scope: memories by status, tier and kind, tokens, vectors, and what policies forgot.
 
     Examples:
         sfams stats
@@ -216,6 +221,7 @@ def stats(run: Run) -> None:
     settings = run.settings()
     with run.memory() as memory:
         measured = memory.stats()
+        policies = memory.forgetting_stats()
         where = {"db": str(settings.db), "scope": str(memory.scope)}
     rows = [
         *where.items(),
@@ -225,7 +231,34 @@ def stats(run: Run) -> None:
         ("vectors", f"{measured.vectors} ({measured.pending} waiting)"),
         *((f"kind {kind}", count) for kind, count in measured.kinds.items()),
     ]
-    run.out.result({**where, **stats_json(measured)}, pairs(rows))
+    document = {**where, **stats_json(measured), "forgetting": [*map(policy_record_json, policies)]}
+    shown: list[RenderableType] = [pairs(rows)]
+    if policies:
+        shown.append(
+            table(["policy", "forgotten", "undone", "missed", "marked", "false"], _judged(policies))
+        )
+    run.out.result(document, *shown)
+
+
+def _judged(policies: Sequence[PolicyRecord]) -> list[list[str]]:
+    return [
+        [
+            each.policy,
+            ", ".join(f"{count} {action}" for action, count in each.forgotten.items()),
+            f"{each.undo_rate:.1%}",
+            f"{each.regret_rate:.1%}",
+            f"{each.right} right, {each.wrong} wrong",
+            _rate(each),
+        ]
+        for each in policies
+    ]
+
+
+def _rate(each: PolicyRecord) -> str:
+    if each.false_rate is None or each.interval is None:
+        return "-"
+    low, high = each.interval
+    return f"{each.false_rate:.1%} ({low:.1%} to {high:.1%})"
 
 
 class ExplainOptions(TypedDict, total=False):

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from sfams.core.context import ContextBlock
+from sfams.core.ghosts import Ghost, PolicyRecord
 from sfams.core.moments import format_moment
 from sfams.core.plan import ForgettingPlan, ForgettingStep, Receipt
 from sfams.core.query import RecallResult
@@ -62,6 +63,50 @@ def recalled_json(query: str | None, result: RecallResult) -> Json:
             for hit in result
         ],
         "warnings": list(result.warnings),
+        "missed": [
+            {
+                "id": each.id,
+                "at": _moment(each.at),
+                "action": each.action.value,
+                "reason": each.reason,
+                "policy": each.policy,
+                "plan_id": each.plan_id,
+                "share": each.share,
+            }
+            for each in result.missed
+        ],
+    }
+
+
+def ghost_json(ghost: Ghost) -> Json:
+    """Write what is left of a forgotten memory."""
+    return {
+        "id": ghost.record_id,
+        "at": _moment(ghost.at),
+        "action": ghost.action.value,
+        "reason": ghost.reason,
+        "policy": ghost.policy,
+        "plan_id": ghost.plan_id,
+        "score": ghost.score,
+        "returned_at": _moment(ghost.returned_at),
+        "regrets": ghost.regrets,
+        "mark": None if ghost.mark is None else ghost.mark.value,
+    }
+
+
+def policy_record_json(record: PolicyRecord) -> Json:
+    """Write how a policy's forgetting has turned out."""
+    return {
+        "policy": record.policy,
+        "forgotten": dict(record.forgotten),
+        "undone": record.undone,
+        "undo_rate": record.undo_rate,
+        "regretted": record.regretted,
+        "regret_rate": record.regret_rate,
+        "right": record.right,
+        "wrong": record.wrong,
+        "false_rate": record.false_rate,
+        "interval": None if record.interval is None else list(record.interval),
     }
 
 

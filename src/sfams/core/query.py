@@ -8,7 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import overload
 
+from sfams.core.ghosts import Missed
 from sfams.core.record import JsonValue, MemoryRecord, RecordId, Status, Tier
+from sfams.core.scope import Scope
 
 
 class Mode(StrEnum):
@@ -125,6 +127,10 @@ class RecallResult(Sequence[Hit]):
     hits: tuple[Hit, ...]
     mode: Mode
     warnings: tuple[str, ...] = ()
+    missed: tuple[Missed, ...] = ()
+    """What was forgotten, seems to be asked for and can be restored: best match first, at most three."""
+    regretted: tuple[tuple[Scope, RecordId], ...] = ()
+    """What was forgotten or demoted and asked for all the same: counted for its policy."""
 
     def __iter__(self) -> Iterator[Hit]:
         """Iterate over the hits, best first."""

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from sfams.core.columns import Columns, Needs
 from sfams.core.events import MemoryEvent
+from sfams.core.ghosts import Ghost, Mark, Trail
 from sfams.core.keywords import ColdPosting, Terms
 from sfams.core.lifecycle import Transition as Transition  # noqa: PLC0414  # part of this port
 from sfams.core.plan import ForgettingPlan
@@ -128,6 +129,20 @@ class Reader(Protocol):
         """Read the chain of receipts, oldest first: all, or the last so many."""
         ...
 
+    def ghosts(self, scope: Scope, ids: Sequence[RecordId] = (), /) -> Sequence[Ghost]:
+        """List what was forgotten, oldest first: of these records, or all if `ids` is empty."""
+        ...
+
+    def ghosts_by_terms(
+        self, scope: Scope, terms: Sequence[int], /
+    ) -> Mapping[int, frozenset[RecordId]]:
+        """Name forgotten records, not yet returned, by the terms asked for: the newest 200 of each."""
+        ...
+
+    def ghosts_by_hash(self, scope: Scope, hashes: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Name the newest forgotten record, not yet returned, by content hash."""
+        ...
+
     def turns(self, scope: Scope, session: str, /) -> int:
         """Count the turns logged in a session."""
         ...
@@ -245,6 +260,26 @@ class Transaction(Reader, Protocol):
 
         Other records and events lose what points to them. Leaves tombstones: HMACs of `left_by`.
         """
+        ...
+
+    def purge(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
+        """Remove records as `erase` does, but leave no tombstone that bars their texts, and keep ghosts."""
+        ...
+
+    def add_ghosts(self, scope: Scope, trails: Sequence[Trail], /) -> None:
+        """Note what is forgotten; hashes and terms are kept as HMACs. `erase` takes them away."""
+        ...
+
+    def note_regret(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> None:
+        """Count a regret for the newest ghost of each record, one a UTC day; others are ignored."""
+        ...
+
+    def note_return(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> None:
+        """Note that records are back, in the newest ghost of each; others are ignored."""
+        ...
+
+    def mark_ghost(self, scope: Scope, record_id: RecordId, mark: Mark | None, /) -> bool:
+        """Mark the newest ghost of a record, or lift its mark; False without a ghost."""
         ...
 
     def lift(

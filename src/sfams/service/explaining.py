@@ -111,6 +111,7 @@ def _absent(reader: Reader, scope: Scope, subject: str, record_id: RecordId | No
     return Explanation(
         fate=Fate.PURGED if purged else Fate.ERASED,
         record_id=record_id,
+        plan_id=last.plan_id,
         at=last.at,
         reason=str(last.detail.get("reason", "")) if purged else "",
         events=events,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from sfams.core.events import Actor, EventType, MemoryEvent
+from sfams.core.ghosts import Ghost, Trail, trail
 from sfams.core.plan import (
     UNBOUND,
     Action,
@@ -128,6 +129,7 @@ class _Chunk:
         self._skipped = dict(plan.skipped)
         self._transitions: list[Transition] = []
         self._events: list[MemoryEvent] = []
+        self._trails: list[Trail] = []
 
     def apply(
         self, steps: Sequence[ForgettingStep], ready: Mapping[int, Prepared]
@@ -144,12 +146,19 @@ class _Chunk:
                 fit.append(step)
         for step in fit:
             if step.action is not Action.SUMMARIZE:
+                self._trails.append(_trail(step, records[step.record_id], plan, now))
                 self._transitions.append(_transition(step))
                 self._events.append(_event(step, plan.id, now))
         # Before groups are written: what makes room for their texts must not wait.
         transaction.transition(plan.scope, self._transitions, now)
         transaction.append(plan.scope, self._events)
         self._merge(steps, {step.record_id for step in fit}, ready)
+        self._trails += (
+            _trail(step, records[step.record_id], plan, now)
+            for step in fit
+            if step.action is Action.SUMMARIZE and step.record_id not in self._skipped
+        )
+        transaction.add_ghosts(plan.scope, self._trails)
         cursor = plan.cursor + len(steps)
         done = cursor >= len(plan.steps)
         after = replace(
@@ -216,6 +225,21 @@ def _transition(step: ForgettingStep) -> Transition:
         return Transition(step.record_id, tier=Tier.COLD)
     message = f"step {step.record_id}: {step.action} cannot be applied"
     raise ConflictError(message)
+
+
+def _trail(
+    step: ForgettingStep, record: MemoryRecord, plan: ForgettingPlan, now: datetime
+) -> Trail:
+    ghost = Ghost(
+        record_id=step.record_id,
+        at=now,
+        action=step.action,
+        reason=step.reason.value,
+        policy=str(plan.policy["name"]),
+        plan_id=plan.id,
+        score=step.score,
+    )
+    return trail(record, ghost)
 
 
 def _event(step: ForgettingStep, plan_id: PlanId, now: datetime) -> MemoryEvent:

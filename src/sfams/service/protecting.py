@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from sfams.core.events import EventType, MemoryEvent
+from sfams.core.ghosts import deleted_by_hand
 from sfams.core.moments import MomentLike, format_moment, parse_moment
 from sfams.core.plan import Receipt
 from sfams.core.record import Hold, JsonValue, RecordId, Status
@@ -110,6 +111,8 @@ def delete(
             for i in wanted
         ]
         changes = [Transition(record_id, status=Status.DELETED) for record_id in wanted]
+        trails = [deleted_by_hand(record, now) for record in transaction.get(scope, wanted)]
+        transaction.add_ghosts(scope, trails)
         transaction.transition(scope, changes, now)
         transaction.append(scope, events)
     engine.tell(scope, events)

@@ -87,14 +87,15 @@ def _purge_chunk(
         for record in transaction.get(scope, ids)
         if record.status is Status.DELETED and not record.held_at(now) and not record.pinned
     ]
-    transaction.erase(scope, gone, now)
-    transaction.lift(scope, gone, ())
+    plans = {each: _plan_of(transaction, scope, each) for each in gone}
+    transaction.purge(scope, gone, now)
     events = [
         MemoryEvent(
             type=EventType.PURGED,
             at=now,
             record_id=each,
             actor=Actor.POLICY,
+            plan_id=plans[each],
             detail={"reason": REASON},
         )
         for each in gone

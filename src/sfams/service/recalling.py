@@ -6,11 +6,12 @@ Nothing is written on this path; accesses go to a buffer that is flushed in batc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
 from sfams.core.context import ContextBlock, build_context
+from sfams.core.ghosts import Missed
 from sfams.core.keywords import question_terms
 from sfams.core.query import Filter, Hit, Mode, Order, Page, Query, RecallResult
 from sfams.core.ranking import Candidate, ColdSide, Question, rank
@@ -18,13 +19,14 @@ from sfams.core.record import RecordId, Status
 from sfams.core.scope import Scope
 from sfams.core.selecting import FilterFields, choice, make_filter
 from sfams.core.text import find_surrogate, is_blank
-from sfams.core.view import Vector
+from sfams.core.view import ScopeView, Vector
 from sfams.errors import InvalidInputError
 from sfams.ports import Reader
 from sfams.service.archive import archive_view
 from sfams.service.embedding import embed_query
 from sfams.service.engine import Engine
 from sfams.service.listing import sort_value
+from sfams.service.regretting import MOST_MISSED, Look
 
 MAX_K = 1000
 MAX_QUERY = 100_000
@@ -170,7 +172,10 @@ def search(
         for each in scopes or [scope]:
             hits.extend(_search_scope(engine, reader, each, asked))
     hits.sort(key=lambda hit: -hit.score)  # stable: within a scope ranking has broken the ties
-    return RecallResult(tuple(hits[: query.k]), query.mode, tuple(dict.fromkeys(warnings)))
+    missed = sorted(asked.missed, key=lambda each: (-each.share, each.id))[:MOST_MISSED]
+    shown = tuple(hits[: query.k])
+    told = tuple(dict.fromkeys(warnings))
+    return RecallResult(shown, query.mode, told, tuple(missed), tuple(asked.regretted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +186,8 @@ class _Asked:
     vector: Vector | None
     now: datetime
     warnings: list[str]
+    missed: list[Missed] = field(default_factory=list)
+    regretted: list[tuple[Scope, RecordId]] = field(default_factory=list)
 
 
 def _search_scope(engine: Engine, reader: Reader, scope: Scope, asked: _Asked) -> list[Hit]:
@@ -191,14 +198,27 @@ def _search_scope(engine: Engine, reader: Reader, scope: Scope, asked: _Asked) -
         cold = ColdSide(reader.cold_postings(scope, list(question_terms(query.text))))
         with engine.views.open(scope, reader, engine.embedder.dimension) as view:
             found = rank(view, question, engine.embedder.calibration, engine.weights, cold)
-    else:
-        view, warning = archive_view(engine, reader, scope, query.selection, now)
-        if warning:
-            asked.warnings.append(warning)
-        live = replace(query, selection=Filter(expired=True))
-        question = Question.of(live, vector, now)
-        found = rank(view, question, engine.embedder.calibration, engine.weights)
+            hits = _hydrate(reader, scope, found.candidates, query.selection)
+            _look_back(engine, Look(reader, scope, query), (view, scope, hits), asked)
+        return hits
+    view, warning = archive_view(engine, reader, scope, query.selection, now)
+    if warning:
+        asked.warnings.append(warning)
+    live = replace(query, selection=Filter(expired=True))
+    question = Question.of(live, vector, now)
+    found = rank(view, question, engine.embedder.calibration, engine.weights)
     return _hydrate(reader, scope, found.candidates, query.selection)
+
+
+def _look_back(
+    engine: Engine, look: Look, found: tuple[ScopeView, Scope, list[Hit]], asked: _Asked
+) -> None:
+    """Note what this scope has forgotten and the question asks for."""
+    view, scope, hits = found
+    weights = look.weigh(view, hits)
+    wanted, offers = look.missed(engine, weights, hits, asked.now)
+    asked.missed.extend(offers)
+    asked.regretted.extend((scope, each) for each in (*wanted, *look.cold(weights, hits)))
 
 
 def _among(
@@ -226,5 +246,7 @@ def _count(engine: Engine, result: RecallResult, now: datetime, turn: str | None
     for hit in result.hits:
         by_scope.setdefault(hit.record.scope, []).append(hit.record.id)
     full = [engine.usage.note(each, ids, now, turn=turn) for each, ids in by_scope.items()]
+    for each, record_id in result.regretted:
+        engine.usage.regret(each, [record_id], now)
     if any(full):
         engine.background.submit(engine.flush_usage)

@@ -33,6 +33,7 @@ from sfams.service.admitting import Admitter, Item, key_holder
 from sfams.service.embedding import NOT_OURS, claim_model, embed_passages
 from sfams.service.engine import Engine
 from sfams.service.hearing import Heard, hear, remember_style
+from sfams.service.regretting import note_retold
 from sfams.service.results import Progress, RememberResult
 from sfams.service.screening import refused, screen
 from sfams.service.silence import UNSAID
@@ -132,6 +133,8 @@ def _remember_chunk(
         events = admitter.finish()
         new = (each.stored and each.outcome is not Outcome.DUPLICATE for each in results)
         fresh = [*new]
+        told = [each.record.content_hash for each in compress(items, fresh)]
+        note_retold(transaction, scope, told, now)
         remember_style(transaction, scope, compress(heard, fresh))
     engine.board.added(scope, (item.record for item in compress(items, fresh)))
     engine.tell(scope, events)

@@ -41,6 +41,7 @@ def restore_plan(engine: Engine, scope: Scope, plan_id: PlanId) -> Receipt:
         events += (own := [_event(each.id, plan_id, now) for each in transitions])
         transaction.transition(scope, transitions, now)
         transaction.append(scope, own)
+        transaction.note_return(scope, [each.id for each in transitions], now)
         transaction.advance_plan(replace(current, state=PlanState.UNDONE))
     engine.tell(scope, events)
     back = sum(event.type is EventType.RESTORED for event in events)
@@ -99,6 +100,7 @@ def restore_records(engine: Engine, scope: Scope, ids: Iterable[str]) -> Receipt
         events = [_event(each.id, None, now) for each in transitions]
         transaction.transition(scope, transitions, now)
         transaction.append(scope, events)
+        transaction.note_return(scope, [each.id for each in transitions], now)
     engine.tell(scope, events)
     return Receipt(plan_id=None, at=now, restored=len(transitions))
 

@@ -95,6 +95,8 @@ class Changes:
         transaction.transition(scope, self.transitions, now)
         transaction.insert(self.entries)
         transaction.append(scope, self.events)
+        back = [e.record_id for e in self.events if e.type is EventType.RESTORED]
+        transaction.note_return(scope, [each for each in back if each is not None], now)
 
 
 # ── Before the transaction ────────────────────────────────────────────────────────────────────────

@@ -46,6 +46,7 @@ class UsageBuffer:
         self._lock = Lock()
         self._counts: dict[Scope, dict[RecordId, _Count]] = {}
         self._size = 0
+        self._regrets: dict[Scope, dict[RecordId, datetime]] = {}
         self._turns: OrderedDict[tuple[Scope, str, RecordId], None] = OrderedDict()
 
     def note(
@@ -65,6 +66,11 @@ class UsageBuffer:
                     known.add(1, [at])
             return self._size >= FLUSH_AT
 
+    def regret(self, scope: Scope, ids: Iterable[RecordId], at: datetime) -> None:
+        """Count what was forgotten and asked for; of one record the last moment is kept."""
+        with self._lock:
+            self._regrets.setdefault(scope, {}).update(dict.fromkeys(ids, at))
+
     def _first_in_turn(self, mark: tuple[Scope, str, RecordId]) -> bool:
         if mark in self._turns:
             return False
@@ -79,6 +85,7 @@ class UsageBuffer:
             gone = set(ids)
             counts = self._counts.get(scope, {})
             for record_id in gone:
+                self._regrets.get(scope, {}).pop(record_id, None)
                 if counts.pop(record_id, None) is not None:
                     self._size -= 1
             for mark in [mark for mark in self._turns if mark[0] == scope and mark[2] in gone]:
@@ -88,8 +95,9 @@ class UsageBuffer:
         """Write everything buffered in one transaction; on failure it stays buffered."""
         with self._lock:
             taken, self._counts, self._size = self._counts, {}, 0
+            regrets, self._regrets = self._regrets, {}
         pending = {scope: counts for scope, counts in taken.items() if counts}
-        if not pending:
+        if not pending and not any(regrets.values()):
             return 0
         try:
             with store.write() as transaction:
@@ -99,8 +107,14 @@ class UsageBuffer:
                         for record_id, count in counts.items()
                     ]
                     transaction.add_usage(scope, deltas)
+                for scope, moments in regrets.items():
+                    for record_id, at in moments.items():
+                        transaction.note_regret(scope, [record_id], at)
         except BaseException:
             self._put_back(pending)
+            for scope, moments in regrets.items():
+                for record_id, at in moments.items():
+                    self.regret(scope, [record_id], at)
             raise
         return sum(len(counts) for counts in pending.values())
 

@@ -14,6 +14,7 @@ from sfams.stores.dict_state import ScopeState, tombstone
 
 def erase(own: ScopeState, ids: Collection[RecordId]) -> int:
     """Remove records from a scope's own copy; returns how many were there."""
+    own.haunts = [each for each in own.haunts if each.ghost.record_id not in ids]
     known = {record_id for record_id in ids if record_id in own.rows}
     if not known:
         return 0

@@ -32,13 +32,14 @@ from sfams.core.traces import Accesses, EntityTypes, TurnUses
 from sfams.core.view import Vector, ViewChanges
 from sfams.errors import StoreError
 from sfams.ports import EmbeddingModel, EntityCount, PastVersion, ScopeStats, Staging
+from sfams.stores.dict_ghosts import GhostReader, Haunt
 from sfams.stores.dict_state import Row, ScopeState, State, detached, tombstone
 from sfams.stores.matching import claim_key, folded, matches, sort_value
 
 _EPOCH_DAY = date(1970, 1, 1)
 
 
-class DictReader:
+class DictReader(GhostReader):
     """A look at one state."""
 
     def __init__(self, state: State) -> None:
@@ -57,6 +58,9 @@ class DictReader:
     def _scope(self, scope: Scope) -> ScopeState:
         """Give a scope's state, an empty one if it is unknown."""
         return self._state.scopes.get(scope) or ScopeState()
+
+    def _haunts(self, scope: Scope) -> list[Haunt]:
+        return self._scope(scope).haunts
 
     def _rows(self, scope: Scope) -> list[Row]:
         """Give a scope's rows in id order."""

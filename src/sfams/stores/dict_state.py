@@ -20,6 +20,7 @@ from sfams.core.traces import Trace
 from sfams.core.view import Vector
 from sfams.errors import ConflictError
 from sfams.ports import EmbeddingModel, PastVersion
+from sfams.stores.dict_ghosts import Haunt
 
 _TOMBSTONE_KEY = b"sfams.stores.memory"  # nothing is kept on disk: a fixed key hides enough
 
@@ -75,6 +76,7 @@ class ScopeState:
     days: set[date] = field(default_factory=set)
     settings: dict[str, str] = field(default_factory=dict)
     logged: int = 0
+    haunts: list[Haunt] = field(default_factory=list)
 
     def copy(self) -> ScopeState:
         """Copy the containers; what lies in them is immutable."""
@@ -92,6 +94,7 @@ class ScopeState:
             set(self.days),
             dict(self.settings),
             self.logged,
+            list(self.haunts),
         )
 
 

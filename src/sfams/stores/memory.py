@@ -52,11 +52,12 @@ from sfams.stores.dict_edits import (
     with_access,
     with_setting,
 )
+from sfams.stores.dict_ghosts import GhostWriter, Haunt
 from sfams.stores.dict_reader import DictReader
 from sfams.stores.dict_state import Row, ScopeState, State, check_unique, detached, own_vector
 
 
-class DictTransaction(DictReader):
+class DictTransaction(DictReader, GhostWriter):
     """A unit of work on a private copy of the state."""
 
     def __init__(self, state: State) -> None:
@@ -262,6 +263,18 @@ class DictTransaction(DictReader):
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:  # noqa: ARG002
         """Remove every trace of records and leave tombstones."""
         return erasing.erase(self._own(scope), ids)
+
+    def purge(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:  # noqa: ARG002
+        """Remove records, without a tombstone that bars them; ghosts stay."""
+        own = self._own(scope)
+        before = list(own.haunts)
+        gone = erasing.erase(own, ids)
+        erasing.lift(own, ids, ())
+        own.haunts = before
+        return gone
+
+    def _own_haunts(self, scope: Scope) -> list[Haunt]:
+        return self._own(scope).haunts
 
     def lift(
         self, scope: Scope, ids: Sequence[RecordId], names: Sequence[str], /

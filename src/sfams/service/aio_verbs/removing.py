@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Unpack
 
+from sfams.core.ghosts import Ghost, PolicyRecord
 from sfams.core.moments import MomentLike
 from sfams.core.plan import Receipt
 from sfams.core.record import RecordId
 from sfams.core.selecting import FilterFields
 from sfams.service.aio_verbs.base import AsyncVerbs
+from sfams.service.auditing import Audited
 from sfams.service.reach import EraseFields
 from sfams.service.results import (
     EraseReceipt,
@@ -42,6 +44,18 @@ class AsyncRemovingVerbs(AsyncVerbs):
     async def purge(self, *, dry_run: bool = False) -> Receipt:
         """Remove for good what was deleted and can no longer be brought back; it may be told again."""
         return await self._threads.write(partial(self._memory.purge, dry_run=dry_run))
+
+    async def audit(self, n: int = 20, *, seed: int = 0) -> tuple[Audited, ...]:
+        """See `Memory.audit`."""
+        return await self._threads.read(partial(self._memory.audit, n, seed=seed))
+
+    async def mark(self, record_id: str, value: str) -> Ghost:
+        """See `Memory.mark`."""
+        return await self._threads.write(partial(self._memory.mark, record_id, value))
+
+    async def forgetting_stats(self) -> tuple[PolicyRecord, ...]:
+        """See `Memory.forgetting_stats`."""
+        return await self._threads.read(self._memory.forgetting_stats)
 
     async def erasures(self) -> ErasureLog:
         """Read the receipts of all erasures in this scope, and whether their chain is whole."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
+from sfams.core.ghosts import Ghost, PolicyRecord
 from sfams.core.moments import MomentLike
 from sfams.core.plan import Receipt
 from sfams.core.record import RecordId
 from sfams.core.selecting import FilterFields
 from sfams.service import (
+    auditing,
     erasing,
     protecting,
     purging,
     receipts,
 )
+from sfams.service.auditing import Audited
 from sfams.service.reach import EraseFields
 from sfams.service.results import (
     EraseReceipt,
@@ -52,6 +55,18 @@ class RemovingVerbs(Verbs):
     def purge(self, *, dry_run: bool = False) -> Receipt:
         """Remove for good what was deleted and can no longer be brought back; it may be told again."""
         return purging.purge(self._engine, self.scope, dry_run=dry_run)
+
+    def audit(self, n: int = 20, *, seed: int = 0) -> tuple[Audited, ...]:
+        """Draw memories that plans forgot, to be marked right or wrong; see `mark`."""
+        return auditing.audit(self._engine, self.scope, n, seed)
+
+    def mark(self, record_id: str, value: str) -> Ghost:
+        """Say whether forgetting a memory was "right" or "wrong"; `restore([id])` brings it back."""
+        return auditing.mark(self._engine, self.scope, record_id, value)
+
+    def forgetting_stats(self) -> tuple[PolicyRecord, ...]:
+        """Measure each policy: what it forgot, how much was undone, missed, marked wrong."""
+        return auditing.forgetting_stats(self._engine, self.scope)
 
     def erasures(self) -> ErasureLog:
         """Read the receipts of all erasures in this scope, and whether their chain is whole."""

@@ -487,6 +487,62 @@ DELETE FROM outbox WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?
 -- name: erase_jobs
 DELETE FROM job WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
 
+-- name: erase_ghosts
+DELETE FROM ghost WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2));
+
+
+-- ── Ghosts ───────────────────────────────────────────────────────────────────────────────────────
+
+-- name: ghosts
+SELECT record, at, action, reason, policy, plan, score, returned_at, regrets, mark
+FROM ghost WHERE scope = ?1 ORDER BY number;
+
+-- name: ghosts_of
+SELECT record, at, action, reason, policy, plan, score, returned_at, regrets, mark
+FROM ghost WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2)) ORDER BY number;
+
+-- name: ghosts_by_term
+SELECT ghost.record FROM ghost_term CROSS JOIN ghost ON ghost.number = ghost_term.ghost
+WHERE ghost_term.scope = ?1 AND ghost_term.term = ?2 AND ghost.returned_at IS NULL
+ORDER BY ghost_term.ghost DESC LIMIT ?3;
+
+-- name: ghosts_by_hash
+SELECT hash, record FROM ghost
+WHERE scope = ?1 AND hash IN (SELECT unhex(value) FROM json_each(?2)) AND returned_at IS NULL
+ORDER BY number;
+
+-- name: ghost_any
+SELECT 1 FROM ghost WHERE scope = ?1 LIMIT 1;
+
+-- name: ghost_next
+SELECT coalesce(max(number), 0) + 1 FROM ghost;
+
+-- name: ghost_add
+INSERT INTO ghost (number, scope, record, at, action, reason, policy, plan, score, hash)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
+
+-- name: ghost_term_add
+INSERT OR IGNORE INTO ghost_term (scope, term, ghost) VALUES (?1, ?2, ?3);
+
+-- name: ghost_regret
+UPDATE ghost SET regrets = regrets + 1, regretted_on = ?3
+WHERE coalesce(regretted_on, ?3 - 1) < ?3 AND number IN (
+    SELECT max(number) FROM ghost
+    WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2)) GROUP BY record
+);
+
+-- name: ghost_return
+UPDATE ghost SET returned_at = ?3
+WHERE returned_at IS NULL AND number IN (
+    SELECT max(number) FROM ghost
+    WHERE scope = ?1 AND record IN (SELECT value FROM json_each(?2)) GROUP BY record
+);
+
+-- name: ghost_mark
+UPDATE ghost SET mark = ?3 WHERE number = (
+    SELECT max(number) FROM ghost WHERE scope = ?1 AND record = ?2
+) RETURNING number;
+
 
 -- ── Checks and repairs ───────────────────────────────────────────────────────────────────────────
 

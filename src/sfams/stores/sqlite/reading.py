@@ -11,6 +11,7 @@ import apsw
 
 from sfams.core.columns import Columns, Needs
 from sfams.core.events import MemoryEvent
+from sfams.core.ghosts import Ghost
 from sfams.core.keywords import ColdPosting
 from sfams.core.moments import to_micros
 from sfams.core.plan import ForgettingPlan
@@ -33,6 +34,7 @@ from sfams.stores.rows import (
     to_json,
 )
 from sfams.stores.sqlite import columns, records, reindexing, viewing
+from sfams.stores.sqlite.ghosts import Ghosts
 from sfams.stores.sqlite.plans import Plans
 from sfams.stores.sqlite.schema import TOMBSTONE_KEY
 from sfams.stores.sqlite.statements import QUERIES
@@ -212,9 +214,32 @@ class SqliteReader:
 
     def _tombstone(self, name: str) -> bytes:
         """Make what is left of an erased text: an HMAC of its name, under a key of this store's."""
+        return hmac.digest(self._secret(), name.encode(), "sha256")
+
+    def _secret(self) -> bytes:
         if not self._key:
             self._key = self._value("secret", TOMBSTONE_KEY)
-        return hmac.digest(self._key, name.encode(), "sha256")
+        return self._key
+
+    def _ghosts(self, number: int) -> Ghosts:
+        return Ghosts(self._connection, number, self._secret())
+
+    def ghosts(self, scope: Scope, ids: Sequence[RecordId] = (), /) -> Sequence[Ghost]:
+        """List what was forgotten, oldest first."""
+        return self._ghosts(self._number(scope)).listed(ids)
+
+    def ghosts_by_terms(
+        self, scope: Scope, terms: Sequence[int], /
+    ) -> Mapping[int, frozenset[RecordId]]:
+        """Name forgotten records by term; a scope without ghosts costs one look."""
+        number = self._number(scope)
+        if not self._value("ghost_any", number):
+            return {}
+        return self._ghosts(number).by_terms(terms)
+
+    def ghosts_by_hash(self, scope: Scope, hashes: Sequence[str], /) -> Mapping[str, RecordId]:
+        """Name the newest forgotten record by content hash."""
+        return self._ghosts(self._number(scope)).by_hash(hashes)
 
     def erasures(self, scope: Scope, /, *, last: int | None = None) -> Sequence[ChainLink]:
         """Read the chain of receipts, oldest first."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sfams.core.events import MemoryEvent
+from sfams.core.ghosts import Mark, Trail
 from sfams.core.keywords import Terms
 from sfams.core.moments import to_micros
 from sfams.core.plan import ForgettingPlan
@@ -170,9 +171,35 @@ class SqliteTransaction(SqliteReader):
 
     def erase(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
         """Remove every trace of records and leave tombstones."""
+        self._ghosts(self._own(scope)).drop(ids)
+        return self._eraser(scope).erase(ids, at)
+
+    def purge(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> int:
+        """Remove records, without a tombstone that bars them; ghosts stay."""
+        gone = self._eraser(scope).erase(ids, at)
+        self.lift(scope, ids, ())
+        return gone
+
+    def _eraser(self, scope: Scope) -> Eraser:
         number = self._own(scope)
         plans = self._plans(scope, number)
-        return Eraser(self._connection, (scope, number), plans, self._tombstone).erase(ids, at)
+        return Eraser(self._connection, (scope, number), plans, self._tombstone)
+
+    def add_ghosts(self, scope: Scope, trails: Sequence[Trail], /) -> None:
+        """Note what is forgotten."""
+        self._ghosts(self._own(scope)).add(trails)
+
+    def note_regret(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> None:
+        """Count a regret, one a day."""
+        self._ghosts(self._own(scope)).regret(ids, at)
+
+    def note_return(self, scope: Scope, ids: Sequence[RecordId], at: datetime, /) -> None:
+        """Note that records are back."""
+        self._ghosts(self._own(scope)).back(ids, at)
+
+    def mark_ghost(self, scope: Scope, record_id: RecordId, mark: Mark | None, /) -> bool:
+        """Mark the newest ghost of a record; False without one."""
+        return self._ghosts(self._own(scope)).mark(record_id, mark)
 
     def lift(
         self, scope: Scope, ids: Sequence[RecordId], names: Sequence[str], /

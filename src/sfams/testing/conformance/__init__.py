@@ -4,6 +4,7 @@ from sfams.testing.conformance.atomicity import AtomicityPromises
 from sfams.testing.conformance.changes import ChangePromises
 from sfams.testing.conformance.erasing import ErasingPromises
 from sfams.testing.conformance.finding import FindingPromises
+from sfams.testing.conformance.ghosts import GhostPromises
 from sfams.testing.conformance.isolation import IsolationPromises
 from sfams.testing.conformance.linking import LinkingPromises
 from sfams.testing.conformance.logbook import LogPromises
@@ -40,6 +41,7 @@ class StoreConformance(
     PlanPromises,
     ErasingPromises,
     TombstonePromises,
+    GhostPromises,
     ReindexPromises,
     SettingPromises,
     SharingPromises,
