@@ -96,8 +96,10 @@ def moved(record: MemoryRecord, change: Transition, now: datetime) -> MemoryReco
     }
     if change.held is not None:
         fields["hold"] = change.hold
-    if change.tier is not None and change.tier is not record.tier:
-        fields["cold_since"] = now if change.tier is Tier.COLD else None
+    if change.tier is Tier.HOT:
+        fields["cold_since"] = None
+    elif change.tier is Tier.COLD and record.tier is Tier.HOT:
+        fields["cold_since"] = now
     return replace(record, **fields, updated_at=now, version=record.version + 1)
 
 
