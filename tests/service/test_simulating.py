@@ -253,6 +253,28 @@ def test_an_imported_history_counts_from_when_it_was_said(memory: Memory) -> Non
     assert loss.at == said + DAY
 
 
+def test_a_later_statement_ends_an_earlier_one_when_it_was_said(memory: Memory) -> None:
+    first, second = datetime(2025, 11, 1, tzinfo=UTC), datetime(2025, 11, 5, tzinfo=UTC)
+    one = memory.remember("Sensor 1 hangs in bay 1.", created_at=first).id
+    memory.remember("Sensor 1 hangs in bay 9.", created_at=second, supersedes=[one])
+    standings = memory.simulate("keep-everything", every="1d").standings
+    assert [each.hot for each in standings[:6]] == [1] * 6
+    losses = memory.simulate(replace(BY_IMPORTANCE, threshold=1.0)).losses
+    assert losses[0].id == one
+
+
+def test_a_twin_that_would_be_gone_counts_no_more(memory: Memory, clock: FakeClock) -> None:
+    memory.remember("The ferry to Amrum leaves at nine.", importance=0.1)
+    clock.advance(days=3)
+    memory.remember("The ferry to Amrum leaves at nine now.", importance=0.9)
+    kept, lost = Watching(), Watching(low=0.1)
+    clock.advance(days=3)
+    memory.simulate(RetentionPolicy(model=kept))
+    memory.simulate(replace(BY_IMPORTANCE, model=lost))
+    assert kept.seen[-1].similarity[1] > 0.5
+    assert lost.seen[-1].similarity.tolist() == [0.0]
+
+
 def test_an_empty_scope_has_nothing_to_lose(memory: Memory) -> None:
     found = memory.simulate()
     assert (found.records, found.losses, len(found.standings)) == (0, (), 1)
@@ -263,8 +285,9 @@ def test_an_empty_scope_has_nothing_to_lose(memory: Memory) -> None:
 
 @dataclass(frozen=True)
 class Watching:
-    """Scores everything alike, and keeps the columns that it was shown."""
+    """Scores everything alike, or nothing if not important, and keeps the columns that it was shown."""
 
+    low: float = 0.0
     seen: list[Columns] = field(default_factory=list)
     name: str = "watching"
     needs: frozenset[Need] = frozenset(Need)
@@ -274,7 +297,7 @@ class Watching:
 
     def score(self, columns: Columns, now: datetime) -> Scores:
         self.seen.append(columns)
-        values = np.ones(len(columns))
+        values = (columns.importance > self.low).astype(np.float64)
         return Scores(values=values, parts={"all": values})
 
 
