@@ -54,6 +54,7 @@ def test_what_a_plan_deleted_waits_for_its_own_window(memory: Memory, clock: Fak
 
 def test_what_is_held_or_kept_by_the_policy_stays(memory: Memory, clock: FakeClock) -> None:
     one, two = (memory.remember(f"Sensor {n} hangs in bay {n}.").id for n in range(2))
+    memory.flush()  # the first look in the background is over
     memory.delete([one, two])
     memory.hold([one], owner="legal")
     clock.advance(days=400)
