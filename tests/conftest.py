@@ -49,7 +49,11 @@ def open_memory(store: Store, clock: FakeClock) -> Iterator[OpenMemory]:
 
     def make(scope: str = "acme/me", embedder: Embedder | None = None) -> Memory:
         engine = Engine(
-            store=store, embedder=embedder or HashingEmbedder(), clock=clock, new_id=Uuid7()
+            store=store,
+            embedder=embedder or HashingEmbedder(),
+            clock=clock,
+            new_id=Uuid7(),
+            automatic=False,  # what runs by itself when a clock jumps has tests of its own
         )
         opened.append(Memory(engine, Scope(scope)))
         return opened[-1]

@@ -51,7 +51,11 @@ class Board:
         with self._lock:
             standing = self._standing.setdefault(scope, _Standing())
             for record in records:
-                sizes = {"records": 1, "tokens": record.tokens, "bytes": len(record.content)}
+                sizes = {
+                    "records": 1,
+                    "tokens": record.tokens,
+                    "bytes": len(record.content.encode()),
+                }
                 for kind in ("", record.kind, base_of(record.kind)):
                     for counted in (standing.hot, standing.since):
                         counted.update({(kind, name): size for name, size in sizes.items()})
