@@ -10,8 +10,8 @@ from sfams.core.models.activation import Activation
 from sfams.core.models.adaptive import Adaptive
 from sfams.core.models.density import Density
 from sfams.core.models.linear import Linear, classic
+from sfams.core.models.parameters import Clock
 from sfams.core.models.retrievability import Retrievability
-from sfams.core.models.signals import Clock
 from sfams.core.models.survival import Survival
 from sfams.core.retention import RetentionModel
 

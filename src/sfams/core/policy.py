@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from sfams.core.models.linear import Linear
-from sfams.core.models.signals import is_number
+from sfams.core.models.parameters import is_number
 from sfams.core.periods import Period
 from sfams.core.plan import Action
 from sfams.core.record import parse_kind

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from sfams.core.columns import Columns, Floats, Need, Needs
-from sfams.core.models.signals import (
-    CLOCKS,
-    Clock,
-    ageing,
-    check_choice,
-    check_range,
-    confirmed,
-    elapsed,
-    settled,
-    unit,
-)
+from sfams.core.columns import Columns, Floats, Need
+from sfams.core.models.parameters import CLOCKS, Clock, Parametric, check_choice, check_range
+from sfams.core.models.signals import ageing, confirmed, elapsed, settled, unit
 from sfams.core.moments import to_micros
-from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
 from sfams.core.traces import Accesses
 
@@ -29,7 +19,7 @@ _FURTHEST = 700.0  # beyond it exp leaves the numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activation:
+class Activation(Parametric):
     """`alpha*I + (1-alpha) * logistic((B - threshold) / noise)`, B being ACT-R's base-level activation.
 
     `B = ln(sum of (1 + t) ** -decay)` over creation and every access, t days ago (Anderson & Schooler
@@ -44,6 +34,9 @@ class Activation:
     Raises:
         InvalidPolicyError: A parameter is out of range.
     """
+
+    name = "activation"
+    needs = frozenset({Need.ACCESSES})
 
     alpha: float = 0.6
     decay: float = 0.5
@@ -62,20 +55,6 @@ class Activation:
         check_range(self, 0.0, 100.0, "use_gain")
         check_range(self, 0.0, 1e6, "steady_days")
         check_choice("clock", self.clock, CLOCKS)
-
-    @property
-    def name(self) -> str:
-        """The name in saved policies."""
-        return "activation"
-
-    @property
-    def needs(self) -> Needs:
-        """Spaced accesses."""
-        return frozenset({Need.ACCESSES})
-
-    def parameters(self) -> dict[str, JsonValue]:
-        """All of them by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def score(self, columns: Columns, now: datetime) -> Scores:
         """Score every row; see the class for the formula."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
 from sfams.core import fitted
-from sfams.core.columns import Columns, Floats, Needs
-from sfams.core.models.signals import CLOCKS, Clock, ageing, check, check_choice, elapsed, unit
+from sfams.core.columns import Columns, Floats
+from sfams.core.models.parameters import CLOCKS, Clock, Parametric, check_choice, check_range
+from sfams.core.models.signals import ageing, elapsed, unit
 from sfams.core.moments import to_micros
-from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
 
 _EDGE = 1e-4
@@ -20,7 +20,7 @@ _MIDDLING = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adaptive:
+class Adaptive(Parametric):
     """The chance that a memory is needed, divided by its size: `p / tokens ** size`, put into 0..1.
 
     The chance `p` is logistic in the log-odds of salience and importance, with fitted weights
@@ -35,10 +35,13 @@ class Adaptive:
     The form is that of a size-aware cache (GreedyDual-Size-Frequency, Cherkasova 1998, without its
     clock) with content in the place of frequency; the policy's `window` of the newest stands in
     front of it (W-TinyLFU, Einziger et al. 2017). Recency takes no part: silence forgets nothing.
+    By default days of age are those on which something was said in the scope (`clock`).
 
     Raises:
         InvalidPolicyError: A parameter is not a number of its range.
     """
+
+    name = "adaptive"
 
     size: float = 1.1
     used_weight: float = 1.0
@@ -53,26 +56,9 @@ class Adaptive:
     def __post_init__(self) -> None:
         """Check every parameter, so that no score can be anything but finite."""
         check_choice("clock", self.clock, CLOCKS)
-        for each in fields(self):
-            if each.name == "clock":
-                continue
-            longest = 1e6 if each.name == "age_horizon_days" else 10.0
-            lowest = 1e-3 if each.name == "age_horizon_days" else 0.0
-            check(each.name, getattr(self, each.name), low=lowest, high=longest)
-
-    @property
-    def name(self) -> str:
-        """The name in saved policies."""
-        return "adaptive"
-
-    @property
-    def needs(self) -> Needs:
-        """Plain columns are enough."""
-        return frozenset()
-
-    def parameters(self) -> dict[str, JsonValue]:
-        """All weights and caps by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        check_range(self, 0.0, 10.0, "size", "used_weight", "used_cap", "shown_weight", "shown_cap")
+        check_range(self, 0.0, 10.0, "twin_weight", "age_weight")
+        check_range(self, 1e-3, 1e6, "age_horizon_days")
 
     def score(self, columns: Columns, now: datetime) -> Scores:
         """Score every row; the parts say what each signal moved the score by, one after the other."""
@@ -86,11 +72,11 @@ class Adaptive:
         }
         tokens = np.maximum(columns.tokens, 1).astype(np.float64)
         total = np.full(len(columns), fitted.BIAS)
-        value = start = _valued(total, np.full(len(columns), _MIDDLING), self.size)
+        value = start = _valued(total, _MIDDLING, self.size)
         parts: dict[str, Floats] = {"base": start}
         for name, signal in signals.items():
             total = total + signal
-            after = _valued(total, np.full(len(columns), _MIDDLING), self.size)
+            after = _valued(total, _MIDDLING, self.size)
             parts[name] = after - value
             value = after
         parts["size"] = _valued(total, tokens, self.size) - value
@@ -114,7 +100,7 @@ def _log_odds(shares: Floats) -> Floats:
     return np.log(kept / (1 - kept))
 
 
-def _valued(log_odds: Floats, tokens: Floats, size: float) -> Floats:
+def _valued(log_odds: Floats, tokens: Floats | float, size: float) -> Floats:
     """Put chance per size into 0..1, where the chance at `BIAS` and middling size gives one half."""
     chance = 1 / (1 + np.exp(-log_odds))
     usual = 1 / (1 + np.exp(-fitted.BIAS))

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from sfams.core.columns import Columns, Floats, Needs
-from sfams.core.models.signals import (
-    CLOCKS,
-    Clock,
-    ageing,
-    check_choice,
-    check_range,
-    elapsed,
-    last_touched,
-    unit,
-)
+from sfams.core.columns import Columns, Floats
+from sfams.core.models.parameters import CLOCKS, Clock, Parametric, check_choice, check_range
+from sfams.core.models.signals import accesses, ageing, elapsed, last_touched, unit
 from sfams.core.moments import to_micros
-from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Density:
+class Density(Parametric):
     """`(1-delta) * I * (1 + beta*F) / (1 + beta) * q + delta * L`, the form of GreedyDual-Size-Frequency.
 
     Cherkasova's `H = L + frequency * cost / size` (1998): cost is importance I, frequency
@@ -41,6 +32,8 @@ class Density:
     Raises:
         InvalidPolicyError: A parameter is out of range.
     """
+
+    name = "density"
 
     beta: float = 0.5
     delta: float = 0.1
@@ -58,20 +51,6 @@ class Density:
         check_range(self, 0.0, 1e6, "use_weight")
         check_choice("clock", self.clock, CLOCKS)
 
-    @property
-    def name(self) -> str:
-        """The name in saved policies."""
-        return "density"
-
-    @property
-    def needs(self) -> Needs:
-        """Plain columns are enough."""
-        return frozenset()
-
-    def parameters(self) -> dict[str, JsonValue]:
-        """All of them by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
     def score(self, columns: Columns, now: datetime) -> Scores:
         """Score every row; see the class for the formula."""
         room = self.pivot / (self.pivot + np.maximum(columns.tokens, 0))
@@ -84,8 +63,7 @@ class Density:
         return finished(parts, columns.expires_at <= to_micros(now))
 
     def _frequency(self, columns: Columns) -> Floats:
-        shown = np.maximum(columns.access_count, 0).astype(np.float64)
-        n = shown + self.use_weight * np.maximum(columns.used_count, 0)
+        n = accesses(columns, self.use_weight)
         return np.minimum(np.log1p(n) / math.log1p(self.n_sat), 1.0)
 
     def _lately(self, columns: Columns, now: datetime) -> Floats:

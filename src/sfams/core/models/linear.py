@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 import numpy as np
 
-from sfams.core.columns import Columns, Floats, Ints, Needs
-from sfams.core.models.signals import (
-    CLOCKS,
-    Clock,
-    ageing,
-    check,
-    check_choice,
-    elapsed,
-    last_touched,
-    unit,
-)
+from sfams.core.columns import Columns, Floats, Ints
+from sfams.core.models.parameters import CLOCKS, Clock, Parametric, check_choice, check_range
+from sfams.core.models.signals import accesses, ageing, elapsed, last_touched, unit
 from sfams.core.moments import to_micros
-from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
 from sfams.errors import InvalidPolicyError
 
@@ -30,7 +21,7 @@ Recency = Literal["linear", "half_life"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Linear:
+class Linear(Parametric):
     """`alpha*I + beta*F + gamma*R - delta*A`, cut to 0..1; each signal lies in 0..1.
 
     - I, the importance that was given or estimated.
@@ -51,6 +42,8 @@ class Linear:
             than 1, or a window, saturation or horizon is not above zero.
     """
 
+    name = "linear"
+
     alpha: float = 0.75
     beta: float = 0.15
     gamma: float = 0.1
@@ -66,11 +59,9 @@ class Linear:
 
     def __post_init__(self) -> None:
         """Check every parameter, so that no score can be anything but finite."""
-        for name in ("alpha", "beta", "gamma", "delta"):
-            check(name, getattr(self, name), low=0.0, high=1.0)
-        for name in ("recency_days", "n_sat", "age_horizon_days"):
-            check(name, getattr(self, name), low=1e-3, high=1e6)
-        check("use_weight", self.use_weight, low=0.0, high=1e6)
+        check_range(self, 0.0, 1.0, "alpha", "beta", "gamma", "delta")
+        check_range(self, 1e-3, 1e6, "recency_days", "n_sat", "age_horizon_days")
+        check_range(self, 0.0, 1e6, "use_weight")
         if self.alpha + self.beta + self.gamma > 1.0 + 1e-9:
             message = "alpha + beta + gamma: must be 1 or less, so that scores lie in 0..1"
             raise InvalidPolicyError(message, field="alpha")
@@ -80,20 +71,6 @@ class Linear:
             if not isinstance(getattr(self, name), bool):
                 message = f"{name}: must be true or false"
                 raise InvalidPolicyError(message, field=name)
-
-    @property
-    def name(self) -> str:
-        """The name in saved policies."""
-        return "linear"
-
-    @property
-    def needs(self) -> Needs:
-        """Plain columns are enough."""
-        return frozenset()
-
-    def parameters(self) -> dict[str, JsonValue]:
-        """All weights and windows by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def score(self, columns: Columns, now: datetime) -> Scores:
         """Score every row; see the class for the formula."""
@@ -121,8 +98,7 @@ class Linear:
             return np.exp2(-spans)
 
     def _frequency(self, columns: Columns) -> Floats:
-        shown = np.maximum(columns.access_count, 0).astype(np.float64)
-        n = shown + self.use_weight * np.maximum(columns.used_count, 0)
+        n = accesses(columns, self.use_weight)
         raised = np.log1p(n) / math.log1p(self.n_sat) if self.log_frequency else n / self.n_sat
         return np.minimum(raised, 1.0)
 

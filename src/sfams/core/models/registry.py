@@ -9,8 +9,8 @@ from sfams.core.models.activation import Activation
 from sfams.core.models.adaptive import Adaptive
 from sfams.core.models.density import Density
 from sfams.core.models.linear import Linear
+from sfams.core.models.parameters import built
 from sfams.core.models.retrievability import Retrievability
-from sfams.core.models.signals import built
 from sfams.core.models.survival import Survival
 from sfams.core.record import JsonValue
 from sfams.core.retention import RetentionModel
@@ -31,11 +31,7 @@ def model_from(name: str, parameters: Mapping[str, JsonValue]) -> RetentionModel
 
 
 MODELS: dict[str, Callable[[Mapping[str, JsonValue]], RetentionModel]] = {
-    "activation": partial(built, Activation, "activation"),
-    "adaptive": partial(built, Adaptive, "adaptive"),
-    "density": partial(built, Density, "density"),
-    "linear": partial(built, Linear, "linear"),
-    "retrievability": partial(built, Retrievability, "retrievability"),
-    "survival": partial(built, Survival, "survival"),
+    each.name: partial(built, each)
+    for each in (Activation, Adaptive, Density, Linear, Retrievability, Survival)
 }
 """Builders of the models, by name."""

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from sfams.core.columns import Columns, Floats, Ints, Need, Needs
-from sfams.core.models.signals import (
-    CLOCKS,
-    Clock,
-    check_choice,
-    check_range,
-    confirmed,
-    elapsed,
-    last_touched,
-    settled,
-    unit,
-)
+from sfams.core.columns import Columns, Floats, Ints, Need
+from sfams.core.models.parameters import CLOCKS, Clock, Parametric, check_choice, check_range
+from sfams.core.models.signals import confirmed, elapsed, last_touched, settled, unit
 from sfams.core.moments import to_micros
-from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
 from sfams.core.traces import CURVE, FIRST_STABILITY, LONGEST_STABILITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retrievability:
+class Retrievability(Parametric):
     """`alpha*I + (1-alpha) * R`, R being FSRS-6's power curve of forgetting.
 
     `R = (1 + F*t/S) ** -decay` with `F = 0.9 ** (-1/decay) - 1`, so that R is 0.9 when t reaches S. t
@@ -41,6 +31,9 @@ class Retrievability:
     Raises:
         InvalidPolicyError: A parameter is out of range.
     """
+
+    name = "retrievability"
+    needs = frozenset({Need.ACCESSES})
 
     alpha: float = 0.6
     stability_days: float = FIRST_STABILITY
@@ -57,20 +50,6 @@ class Retrievability:
         check_range(self, 0.0, 100.0, "use_gain")
         check_range(self, 0.0, 1e6, "steady_days")
         check_choice("clock", self.clock, CLOCKS)
-
-    @property
-    def name(self) -> str:
-        """The name in saved policies."""
-        return "retrievability"
-
-    @property
-    def needs(self) -> Needs:
-        """Spaced accesses."""
-        return frozenset({Need.ACCESSES})
-
-    def parameters(self) -> dict[str, JsonValue]:
-        """All of them by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def score(self, columns: Columns, now: datetime) -> Scores:
         """Score every row; see the class for the formula."""

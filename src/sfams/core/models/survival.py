@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfams.core.columns import Columns, Floats, Ints, Need, Needs
-from sfams.core.models.signals import ageing, check, check_range, unit
+from sfams.core.columns import Columns, Floats, Ints, Need
+from sfams.core.models.parameters import Parametric, check, check_range
+from sfams.core.models.signals import ageing, unit
 from sfams.core.moments import to_micros
 from sfams.core.record import JsonValue
 from sfams.core.retention import Scores, finished
@@ -50,7 +51,7 @@ SHARES: Mapping[Standing, float] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survival:
+class Survival(Parametric):
     """`phi = max(0, phi + I*usage*diversity - decay)` at each logged turn, as a share of `ceiling`.
 
     The survival potential of SF-AMS (Yang et al. 2026, arXiv 2607.22562). Its step is a turn that a
@@ -70,6 +71,9 @@ class Survival:
     Raises:
         InvalidPolicyError: A parameter is out of range.
     """
+
+    name = "survival"
+    needs = frozenset({Need.TURNS, Need.ENTITIES})
 
     alpha: float = 0.7
     decay: float = 0.003
@@ -92,20 +96,9 @@ class Survival:
         for name, prior in self.type_priors.items():
             check(f"type_priors.{name}", prior, low=0.0, high=1.0)
 
-    @property
-    def name(self) -> str:
-        """The name in saved policies."""
-        return "survival"
-
-    @property
-    def needs(self) -> Needs:
-        """Use by turn and the types of entities."""
-        return frozenset({Need.TURNS, Need.ENTITIES})
-
     def parameters(self) -> dict[str, JsonValue]:
-        """All of them by name."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**found, "type_priors": dict(self.type_priors)}
+        """All of them by name, the priors as a table of its own."""
+        return {**Parametric.parameters(self), "type_priors": dict(self.type_priors)}
 
     def importance(self, columns: Columns) -> Floats:
         """Weigh every row: what was given or estimated, and the types of entities that it names."""
