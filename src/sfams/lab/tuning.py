@@ -210,4 +210,4 @@ _MODULE = dedent(
     IMPORTANCE: Final = {importance}
     """Weight of the log-odds of importance beside those of salience."""
     '''
-).replace("\n{rows}", "\n{rows}")
+)

@@ -80,11 +80,6 @@ class Board:
             standing.queued = cause is not None
             return cause
 
-    def known(self, scope: Scope) -> bool:
-        """Tell whether somebody has looked at a scope."""
-        with self._lock:
-            return self._standing.setdefault(scope, _Standing()).looked
-
     def looked(
         self, scope: Scope, columns: Columns, rules: RetentionPolicy, last: datetime
     ) -> None:
