@@ -75,7 +75,7 @@ def test_the_check_sees_a_difference() -> None:
 # ── The command line ─────────────────────────────────────────────────────────────────────────────
 
 GROUP: Any = typer.main.get_command(app)
-COMMANDS: dict[str, Any] = dict(GENERATED["listed"](GROUP))
+COMMANDS: dict[str, Any] = dict(GENERATED["commands"].listed(GROUP))
 UNSAID = {"--install-completion", "--show-completion", "--help", "-h"}
 
 
