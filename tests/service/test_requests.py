@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from sfams.core.plan import Reason
 from sfams.errors import ConflictError, InvalidInputError
+from sfams.service import remembering, screening
 from sfams.service.memory import Memory
 from sfams.testing import FakeClock
 
@@ -136,3 +138,20 @@ def test_a_session_off_the_record_keeps_others_on_it(memory: Memory) -> None:
     assert contents(memory) == {"A note."}
     assert memory.session("s").current == 0
     assert memory.remember("On again.", session="s").stored
+
+
+def test_a_session_that_ends_while_texts_are_stored_answers_for_the_right_ones(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = memory.session("s", off_the_record=True)
+
+    def ends_meanwhile(*given: Any) -> list[screening.Screened]:
+        session.end()
+        return screening.screen(*given)
+
+    monkeypatch.setattr(remembering, "screen", ends_meanwhile)
+    answers = memory.remember_many(
+        [{"text": "A secret.", "session": "s"}, {"text": "A note.", "session": "t"}]
+    )
+    assert [each.stored for each in answers] == [False, True]
+    assert contents(memory) == {"A note."}

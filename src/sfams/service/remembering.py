@@ -61,9 +61,11 @@ def remember_many(
     results: list[RememberResult] = []
     for start in range(0, len(drafts), CHUNK):
         chunk = drafts[start : start + CHUNK]
-        loud = [draft for draft in chunk if not engine.silence.covers(scope, draft)]
+        # Asked once: a session may end, or begin, while the others are stored.
+        quiet = [engine.silence.covers(scope, draft) for draft in chunk]
+        loud = [draft for draft, unsaid in zip(chunk, quiet, strict=True) if not unsaid]
         told = iter(_remember_screened(engine, scope, loud, wait=wait, erased=erased))
-        results += [UNSAID if engine.silence.covers(scope, d) else next(told) for d in chunk]
+        results += [UNSAID if unsaid else next(told) for unsaid in quiet]
         if progress is not None:
             progress(len(chunk))
     return results
